@@ -166,8 +166,8 @@ function closedRow(
 }
 
 /**
- * The change that a closed day makes; null if it makes none. @param row before the event; or after it, if an
- * interrupted commit is being completed, which the row itself shows
+ * The change that a closed day makes; null if it makes none.
+ * @param row before the event; or after it, if an interrupted commit is being completed, which the row itself shows
  */
 function changeOf(row: UsageDocument | null, sums: UsageSums, position: number): UsageSums | null {
   if (row?.closed?.position === position) return row.closed.change;

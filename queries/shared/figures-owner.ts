@@ -20,8 +20,8 @@ export interface Narrowing {
 export const narrowingReads = { organizations, projects };
 
 /**
- * The owner of everything that the key has access to, or the organization or project of the request. @returns the
- * owner; a not-found failure if the key has no access to it
+ * The owner of everything that the key has access to, or the organization or project of the request.
+ * @returns the owner; a not-found failure if the key has no access to it
  */
 export async function figuresOwner(
   caller: Caller,

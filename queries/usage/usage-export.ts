@@ -114,8 +114,8 @@ const rowsPerPiece = 200;
 const rowsPerRun = 2_000;
 
 /**
- * A table with a column for each grouping, then the figures under their names in JSON. @param parts one part is in
- * memory at a time
+ * A table with a column for each grouping, then the figures under their names in JSON.
+ * @param parts one part is in memory at a time
  */
 export function usageCsv(
   groupBy: ReadonlyArray<Grouping>,

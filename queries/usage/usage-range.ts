@@ -46,7 +46,8 @@ export function keptSince(length: PeriodLength, now: string): string | null {
 
 /**
  * Splits the range into whole days and hours, which needs the fewest documents. A range that begins before hours are
- * kept begins with a whole day. @param now the time of the request
+ * kept begins with a whole day.
+ * @param now the time of the request
  */
 export function wholeDaysAndHours(from: string, until: string, now: string): ReadonlyArray<UsageRange> {
   const [start, end] = hoursOrDays(from, until, now);

@@ -43,8 +43,9 @@ export async function readRollup(
 }
 
 /**
- * Passes the documents in no order. Only a page of them is in memory at a time. @returns their number @throws
- * TooMuchUsageError if there are more than `max`; UnavailableError
+ * Passes the documents in no order. Only a page of them is in memory at a time.
+ * @returns their number
+ * @throws TooMuchUsageError if there are more than `max`; UnavailableError
  */
 export function passRollup(
   collection: CollectionReader,

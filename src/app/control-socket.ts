@@ -13,8 +13,9 @@ export function controlSocketPath(dataDir: string): string | null {
 }
 
 /**
- * Opens the socket for command-line tools on this machine. Only the folder's owner can open the socket. @param
- * createOnDemand called at the first request: most nodes never get one @returns closes it
+ * Opens the socket for command-line tools on this machine. Only the folder's owner can open the socket.
+ * @param createOnDemand called at the first request: most nodes never get one
+ * @returns closes it
  */
 export async function openControlSocket(
   createOnDemand: () => Promise<Koa>,

@@ -39,7 +39,8 @@ export function openDataDirectory(path: string): DataDirectory {
 }
 
 /**
- * Finds the owner, to which tools can send requests. @returns null if none runs, or if the folder does not exist
+ * Finds the owner, to which tools can send requests.
+ * @returns null if none runs, or if the folder does not exist
  * @throws StartupError if the folder cannot be read, or if its owner has not written its address yet
  */
 export function runningOwner(path: string): LockOwner | null {

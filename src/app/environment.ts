@@ -39,8 +39,9 @@ export function readVariableText(environment: Environment, name: string): string
 }
 
 /**
- * Reads a whole number in a range; the default if the variable is unset. @param example for the error message @throws
- * StartupError as `readVariable` does
+ * Reads a whole number in a range; the default if the variable is unset.
+ * @param example for the error message
+ * @throws StartupError as `readVariable` does
  */
 export function readWholeNumber<Default extends number | null>(
   environment: Environment,

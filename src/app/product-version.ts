@@ -8,7 +8,8 @@ const shownCharacters = 7;
 
 /**
  * The version with its commit: `0.5.0+a58340c`. The commit is that of the checkout, or the one in the file `commit`,
- * which the build of the image writes; without both it is left out. @param folder with `.git` or `commit`
+ * which the build of the image writes; without both it is left out.
+ * @param folder with `.git` or `commit`
  */
 export function readProductVersion(folder: string = root): string {
   const commit = commitOfCheckout(join(folder, '.git')) ?? commitIn(join(folder, 'commit'));

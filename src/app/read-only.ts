@@ -46,8 +46,8 @@ export function readAsOf(folder: string): AsOf {
 }
 
 /**
- * Refuses a replayed folder, because a normal service would bring its read models to the end of the log. @throws
- * StartupError
+ * Refuses a replayed folder, because a normal service would bring its read models to the end of the log.
+ * @throws StartupError
  */
 export function refuseAsOf(folder: string): void {
   if (!existsSync(join(folder, fileName))) return;

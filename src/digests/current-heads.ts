@@ -6,8 +6,8 @@ import { MerkleTree } from './merkle-tree.ts';
 import type { ChangedHead } from './new-heads.ts';
 
 /**
- * Reads the heads in order: from the newest file of all heads, and the files after it. @throws DigestRefusedError, at
- * the end, if the files are not those of the digest; UnavailableError
+ * Reads the heads in order: from the newest file of all heads, and the files after it.
+ * @throws DigestRefusedError, at the end, if the files are not those of the digest; UnavailableError
  */
 export async function* headsAsOf(store: DigestStore, digest: Digest): AsyncGenerator<StreamHead, void, void> {
   const tree = new MerkleTree();

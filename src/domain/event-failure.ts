@@ -24,8 +24,8 @@ interface FailedEvent {
 }
 
 /**
- * Describes the failure. For a broken event it says what the event lacks, and which command leaves it out. @param error
- * of the handler
+ * Describes the failure. For a broken event it says what the event lacks, and which command leaves it out.
+ * @param error of the handler
  */
 export function eventFailure(event: FailedEvent, error: unknown): EventFailure {
   const { id, type, position, stream } = event;

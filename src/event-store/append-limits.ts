@@ -4,7 +4,8 @@ import { currentOwner, type FairPlaces } from '#shared/async/fair-queue.ts';
 import { type AppendFailure, type EventToAppend, noStream } from './event-store.ts';
 
 /**
- * Measures an append, the same on every engine. @returns the stored bytes of the events, or that these are too many
+ * Measures an append, the same on every engine.
+ * @returns the stored bytes of the events, or that these are too many
  * @throws RangeError for no events (a server may report a success) or for an impossible revision
  */
 export function sizedAppend(

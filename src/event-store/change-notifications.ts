@@ -173,8 +173,9 @@ export class ChangeListener implements LogChanges {
 }
 
 /**
- * Listens to the `ChangeNotifier` of another thread. @param onPage called with each page that it sends, before the page
- * is announced @returns the notifications; they close with the port
+ * Listens to the `ChangeNotifier` of another thread.
+ * @param onPage called with each page that it sends, before the page is announced
+ * @returns the notifications; they close with the port
  */
 export function listenForChanges(port: MessagePort, onPage: (page: SentPage) => void = () => {}): ChangeListener {
   const changes = new ChangeListener();

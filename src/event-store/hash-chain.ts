@@ -56,8 +56,9 @@ export function isChained(stream: string): boolean {
 }
 
 /**
- * Verifies the chain of one stream, or of many in any mixture, each from its revision 0 on. @param events as stored
- * (`readRaw`, `readRawLog`) @returns the first broken link; null when every chain holds
+ * Verifies the chain of one stream, or of many in any mixture, each from its revision 0 on.
+ * @param events as stored (`readRaw`, `readRawLog`)
+ * @returns the first broken link; null when every chain holds
  */
 export function verifyChain(events: Iterable<StoredEvent>): BrokenLink | null {
   const verifier = new ChainVerifier();

@@ -32,7 +32,8 @@ export interface ComparisonOptions {
 
 /**
  * Compares the log with what was read of it. Another event at the position of a mark counts immediately. An event that
- * is missing is asked for again, because the node that answers may only be behind. @throws UnavailableError
+ * is missing is asked for again, because the node that answers may only be behind.
+ * @throws UnavailableError
  */
 export async function compareLog(read: ReadOfLog, options: ComparisonOptions): Promise<LogComparison> {
   const { graceMs, signal } = options;

@@ -138,8 +138,8 @@ export class LogTail implements TailOfFollower {
   }
 
   /**
-   * Compares the log with an earlier run, and continues from what was read then as far as it is the same. @returns null
-   * if the signal aborts first
+   * Compares the log with an earlier run, and continues from what was read then as far as it is the same.
+   * @returns null if the signal aborts first
    */
   async compare(read: ReadOfLog, callerSignal: AbortSignal): Promise<LogComparison | null> {
     const signal = AbortSignal.any([callerSignal, this.#closing.signal]);

@@ -141,8 +141,9 @@ export function newestVersion(upcasters: Upcasters, type: string): number {
 }
 
 /**
- * Makes an `Upcast`. Data in its newest shape is returned unchanged. @param upcasters the steps of every type that ever
- * changed its shape @param isKnown whether this release knows a type; by default every type is known
+ * Makes an `Upcast`. Data in its newest shape is returned unchanged.
+ * @param upcasters the steps of every type that ever changed its shape
+ * @param isKnown whether this release knows a type; by default every type is known
  */
 export function upcastWith(upcasters: Upcasters, isKnown: (type: string) => boolean = () => true): Upcast {
   return (type, schemaVersion, data) => {

@@ -24,7 +24,7 @@ export type Holder = Pick<Held, 'owner' | 'add'>;
 /** Returns why there is no place among the connections for a caller. */
 export type TakePlace = (caller: Caller) => Failure | null;
 
-/** Whose slot it is, where it is not the holder's owner. */
+/** The owner of a slot, where it is not the holder's owner. */
 interface SlotOwner {
   readonly owner: string;
   /** The partner, or the organization without one, where each has the limits for itself. */
@@ -34,10 +34,10 @@ interface SlotOwner {
 type LimitName = keyof typeof slotTable.requests | SlotName | BatchSlotName | RoomName | BytesName;
 
 export interface LimitFigures {
-  /** Slots or places; bytes where only these are limited. */
+  /** The taken slots or places; bytes where only these are limited. */
   readonly taken: number;
   readonly waiting: number;
-  /** Since the start. */
+  /** Refused calls since the start. */
   readonly refused: number;
   /** The limit of the node in the unit of `taken`; null without one. */
   readonly limit: number | null;
@@ -54,7 +54,7 @@ interface AdmissionOptions {
  * own.
  */
 export class Admission {
-  /** Where something is taken immediately or not at all. */
+  /** Rooms, of which something is taken immediately or not at all. */
   readonly rooms: Readonly<Record<RoomName, FairPlaces>>;
   readonly budgets: Readonly<Record<BytesName, ByteBudget>>;
   /** The slots of batches, which projects and their batches get in turn. */
@@ -158,7 +158,7 @@ const wholeNode = '';
 class RowSlots {
   readonly row: SlotRow;
   readonly #limits: SlotRow['limits'];
-  /** Of each group that has or wants a slot. */
+  /** The slots of each group that has or wants one. */
   readonly #groups = new Map<string, FairSlots>();
   #refused = 0;
 

@@ -1,7 +1,7 @@
 import type { Failure } from '#domain/shared/failure.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** By status (https://docs.anthropic.com/en/api/errors). */
+/** Anthropic's types by status (https://docs.anthropic.com/en/api/errors). */
 const types: ReadonlyMap<number, string> = new Map([
   [400, 'invalid_request_error'],
   [401, 'authentication_error'],
@@ -34,7 +34,7 @@ export function anthropicError(type: string, message: string, requestId: string)
   return { type: 'error', error: { type, message }, request_id: requestId };
 }
 
-/** Others are counted. */
+/** Maximum number of faults that a message names. Others are counted. */
 const maxNamedFaults = 5;
 
 /** Names the faults of an input, because Anthropic's form has no other place for them. */

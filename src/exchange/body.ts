@@ -3,17 +3,17 @@ import { type Failure, failure, type InputError } from '#domain/shared/failure.t
 import type { JsonObject } from '#shared/json/json.ts';
 import type { ByteReservation, ByteShortage } from './byte-budget.ts';
 
-/** These replace the server's limit of a whole request. */
+/** Limits of an arrival, which replace the server's limit of a whole request. */
 export interface ArrivalLimits {
-  /** Between two of its pieces. */
+  /** Time between two pieces of the body. */
   readonly idleMs: number;
-  /** From the start of reading to its end. */
+  /** Time from the start of reading to its end. */
   readonly totalMs: number;
 }
 
 /**
- * Completely; until the reader stopped; too slowly; evicted to make room for others' bytes; until its connection gave
- * way to another project's; or until there was no room left for more of it.
+ * How a body arrived: completely; until the reader stopped; too slowly; evicted to make room for others' bytes; until
+ * its connection gave way to another project's; or until there was no room left for more of it.
  */
 export type Arrival = 'whole' | 'stopped' | 'too-slow' | 'evicted' | 'gave-way' | { readonly shortage: ByteShortage };
 
@@ -23,7 +23,7 @@ export type Arrival = 'whole' | 'stopped' | 'too-slow' | 'evicted' | 'gave-way' 
  */
 export type TakePiece = (piece: Buffer) => boolean | Promise<boolean>;
 
-/** Without the members of its path. */
+/** What a request says, without the members of its path. */
 export interface RequestInput {
   readonly fields: JsonObject;
   /** The unknown parts of the request, if it prefers that they are refused. */
@@ -33,15 +33,15 @@ export interface RequestInput {
   readonly bytes: number;
 }
 
-/** For a request without members. */
+/** The input of a request without members. */
 export const noInput: RequestInput = { fields: {}, unknown: [], bodyHash: '', bytes: 0 };
 
 export interface BodyBytes {
   /** Whether there is a body at all. */
   readonly isPresent: boolean;
-  /** 0 without one. */
+  /** The announced size; 0 without one. */
   readonly announcedBytes: number;
-  /** @returns null if the body must be received; then nothing is read */
+  /** The bytes that are here already. @returns null if the body must be received; then nothing is read */
   readonly takeBuffered: () => Buffer | null;
   /**
    * Receives the body piece by piece.
@@ -51,7 +51,7 @@ export interface BodyBytes {
   readonly receive: (limits: ArrivalLimits, reservation: ByteReservation, take: TakePiece) => Promise<Arrival>;
 }
 
-/** It is read when it is needed, and once. */
+/** A body that is read when it is needed, and once. */
 export interface Body extends BodyBytes {
   /**
    * Reads it as the input of an operation, with the query and the path: media type, size, syntax.
@@ -62,7 +62,7 @@ export interface Body extends BodyBytes {
 
 export const readNothing: Body['readInput'] = async () => E.right(noInput);
 
-/** For a call without a connection, such as a line of a batch. */
+/** The body of a call without a connection, such as a line of a batch. */
 export class MemoryBody implements Body {
   readonly #bytes: Buffer;
   readonly readInput: Body['readInput'];
@@ -119,14 +119,14 @@ const nodeFull = failure(
   { retryAfterSeconds },
 );
 
-/** For an unfinished body that was evicted for others. */
+/** The failure of an unfinished body that was evicted for others. */
 const bodyEvicted = failure(
   'body-evicted',
   'The node has no memory left for bodies, and this project has most of it. So the node ended this unfinished body. Send it again, faster.',
   { retryAfterSeconds },
 );
 
-/** For an unfinished body whose connection another project got. */
+/** The failure of an unfinished body whose connection another project got. */
 const bodyGaveWay = failure(
   'body-evicted',
   'Another project needs a connection, and this project has most of those with unfinished bodies. So the node ended this one. Send it again, faster.',

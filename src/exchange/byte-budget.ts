@@ -1,16 +1,16 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
 
 export interface ByteLimits {
-  /** By one project. */
+  /** Maximum size of what one project holds. */
   readonly maxBytesPerProject: number;
-  /** By all projects together. */
+  /** Maximum size of what all projects together hold. */
   readonly maxBytes: number;
 }
 
 /** Whose limit was exceeded. */
 export type ByteShortage = 'project' | 'node';
 
-/** Exists while a reservation of the project has bytes or is unfinished. */
+/** The bytes of a project. They exist while a reservation of the project has bytes or is unfinished. */
 interface ProjectBytes {
   bytes: number;
   readonly unfinished: Set<ByteReservation>;
@@ -51,20 +51,20 @@ export class ByteBudget {
     return this.#projects.size;
   }
 
-  /** The project, or the node, holds all bytes that it may. Null if something new may begin. */
+  /** Says that the project, or the node, holds all bytes that it may. Null if something new may begin. */
   fullFor(projectId: string): ByteShortage | null {
     if (this.bytesOf(projectId) >= this.#limits.maxBytesPerProject) return this.#refuse('project');
     return this.#bytes >= this.#limits.maxBytes ? this.#refuse('node') : null;
   }
 
-  /** Room for more bytes of something that has begun. Counts a refusal if there is none. */
+  /** True if there is room for more bytes of something that has begun. Counts a refusal if there is none. */
   hasRoomFor(bytes: number): boolean {
     if (!this.#lacksRoomFor(bytes)) return true;
     this.#refuse('node');
     return false;
   }
 
-  /** A new one has no bytes. It must be released in the end. */
+  /** Makes a reservation without bytes. It must be released in the end. */
   hold(projectId: string): ByteReservation {
     return new ByteReservation(this, projectId);
   }
@@ -180,12 +180,12 @@ export class ByteReservation {
     return this.#bytes;
   }
 
-  /** Of all reservations of the project. */
+  /** The maximum of all reservations of the project. */
   get maxProjectBytes(): number {
     return this.#budget.maxBytesPerProject;
   }
 
-  /** Null if there is room. Takes nothing, but counts a refusal. */
+  /** The shortage; null if there is room. Takes nothing, but counts a refusal. */
   shortageOf(bytes: number): ByteShortage | null {
     return this.#isReleased ? 'node' : this.#budget.shortageOf(this, bytes);
   }
@@ -202,7 +202,7 @@ export class ByteReservation {
   }
 
   /**
-   * For more bytes of something that has begun, so only the node's limit counts. Evicts nothing.
+   * Takes more bytes of something that has begun, so only the node's limit counts. Evicts nothing.
    * @returns whether the node has room for them; if not, they are not counted
    */
   takeBegun(bytes: number): boolean {
@@ -225,7 +225,7 @@ export class ByteReservation {
   }
 
   /**
-   * Until `finish` it may be evicted to make room.
+   * Begins the hold. Until `finish` it may be evicted to make room.
    * @param onEvicted called once on eviction; the bytes no longer count, and the hold gets no more
    */
   begin(onEvicted: () => void): void {
@@ -240,7 +240,7 @@ export class ByteReservation {
     this.#budget.endUnfinished(this);
   }
 
-  /** Permanently. May be called again. */
+  /** Releases the bytes permanently. May be called again. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
@@ -257,21 +257,21 @@ export class ByteReservation {
 
 const retryAfterSeconds = 1;
 
-/** For a request of a project whose answers take all bytes that they may. */
+/** The failure of a request of a project whose answers take all bytes that they may. */
 export const projectAnswersFull = failure(
   'too-many-answer-bytes',
   'The answers to this project’s requests take all bytes that they may, until they are read. Read them, then try again.',
   { retryAfterSeconds },
 );
 
-/** For an answer for which this node has no room. */
+/** The failure of an answer for which this node has no room. */
 export const answersFull = failure(
   'answers-full',
   'The answers to all requests take all bytes that this node has room for. Try again later.',
   { retryAfterSeconds },
 );
 
-/** For a request that may not begin, because too many bytes of answers wait for their clients. */
+/** The failure of a request that may not begin, because too many bytes of answers wait for their clients. */
 export function answerShortageFailure(shortage: ByteShortage): Failure {
   return shortage === 'project' ? projectAnswersFull : answersFull;
 }

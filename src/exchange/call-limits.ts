@@ -3,13 +3,13 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { defaultLimitFactor, type LimitFactors, type LimitLevel, limitAt, limitLevelsOf } from './limit-levels.ts';
 import { RateLimit, type RateLimitResult, unlimited } from './rate-limit.ts';
 
-/** Undefined for no limit. */
+/** The limits. Undefined for no limit. */
 interface CallLimitsOptions {
   readonly requestsPerMinute?: number | undefined;
   readonly callsAtOnce?: number | undefined;
-  /** As a multiple of a project's limits. Default 10. */
+  /** The limit of an organization as a multiple of a project's limits. Default 10. */
   readonly organizationFactor?: number | undefined;
-  /** For a partner with all its customers, as a multiple of a project's limits. Default 10. */
+  /** The limit of a partner with all its customers, as a multiple of a project's limits. Default 10. */
   readonly partnerFactor?: number | undefined;
 }
 
@@ -18,7 +18,7 @@ interface CallLimitsOptions {
  * and its partner. They may change while calls run.
  */
 export class CallLimits {
-  /** By kind and id; those without running calls have no entry. */
+  /** The running calls by kind and id; those without running calls have no entry. */
   readonly #running: Readonly<Record<LimitLevel['kind'], Map<string, number>>> = {
     project: new Map(),
     organization: new Map(),
@@ -34,24 +34,24 @@ export class CallLimits {
     this.configure(configuration);
   }
 
-  /** Without those of `admin` keys. */
+  /** The number of running calls, without those of `admin` keys. */
   get running(): number {
     let calls = 0;
     for (const ofProject of this.#running.project.values()) calls += ofProject;
     return calls;
   }
 
-  /** Because too many run. */
+  /** The number of calls that were refused because too many run. */
   get refusedCalls(): number {
     return this.#refusedCalls;
   }
 
-  /** Because of the requests of the minute, since it is limited. */
+  /** The number of requests that were refused because of the requests of the minute, since it is limited. */
   get refusedRequests(): number {
     return this.#rate?.refused ?? 0;
   }
 
-  /** The counts of the current minute and of running calls stay. */
+  /** Changes the limits. The counts of the current minute and of running calls stay. */
   configure(configuration: CallLimitsOptions): void {
     const { requestsPerMinute, callsAtOnce, organizationFactor, partnerFactor } = configuration;
     this.#factors = {
@@ -64,7 +64,7 @@ export class CallLimits {
     else this.#rate.configure(requestsPerMinute, this.#factors);
   }
 
-  /** When an admitted call ends, `release` must be called once. */
+  /** Takes the place of a call. When an admitted call ends, `release` must be called once. */
   acquire(caller: Caller): RateLimitResult | Promise<RateLimitResult> {
     const levels = limitLevelsOf(caller);
     const refusal = this.#tooManyCalls(levels);

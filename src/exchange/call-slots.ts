@@ -3,8 +3,8 @@ import { clock, type Timer } from '#shared/clock.ts';
 export interface CallSlot {
   readonly release: () => void;
   /**
-   * For a call that was refused for now. The project gets no slot for `afterMs`, or until one of its calls ends, so
-   * that waiting lines cost nothing.
+   * Releases the slot of a call that was refused for now. The project gets no slot for `afterMs`, or until one of its
+   * calls ends, so that waiting lines cost nothing.
    */
   readonly refuse: (afterMs: number) => void;
 }
@@ -22,7 +22,7 @@ export class CallSlots {
   #free: number;
   /** The waiters by project and by batch, in the order in which they are served. */
   readonly #projects = new Map<string, Map<string, Waiter[]>>();
-  /** Of the projects whose calls were refused. */
+  /** The pauses of the projects whose calls were refused. */
   readonly #pauses = new Map<string, Timer>();
   #isGiving = false;
 
@@ -112,13 +112,13 @@ export class CallSlots {
     this.#pauses.delete(projectId);
   }
 
-  /** Null if none waits that may call. */
+  /** The next project; null if none waits that may call. */
   #nextProject(): string | null {
     for (const projectId of this.#projects.keys()) if (!this.#pauses.has(projectId)) return projectId;
     return null;
   }
 
-  /** Moves its batch and the project to the end. */
+  /** The next waiter. Moves its batch and the project to the end. */
   #next(projectId: string): Waiter | null {
     const batches = this.#projects.get(projectId);
     const [batch] = batches ?? [];

@@ -1,34 +1,34 @@
 import type { ByteReservation } from './byte-budget.ts';
 
 /**
- * A connection or memory. Either `send` writes the whole response, or `start`, `write` and `end` write it in pieces.
- * Lists of headers have alternating names and values.
+ * What gets a response: a connection or memory. Either `send` writes the whole response, or `start`, `write` and `end`
+ * write it in pieces. Lists of headers have alternating names and values.
  */
 export interface Client {
   /** Whether the receiver disconnected before the response was complete. Later writes are then ignored. */
   readonly isDisconnected: boolean;
-  /** For `send` or `start`. */
+  /** Adds headers for `send` or `start`. */
   readonly addHeaders: (headers: ReadonlyArray<string>) => void;
   readonly send: (status: number, headers: ReadonlyArray<string>, body: string | Buffer) => void;
-  /** For a response that follows in pieces. */
+  /** Starts a response that follows in pieces. */
   readonly start: (status: number, headers: ReadonlyArray<string>) => void;
   /** @returns false if the receiver is slower; the writer then waits for `onceDrained` */
   readonly write: (bytes: Buffer | string) => boolean;
   /** The listener is called once, when the receiver has received all pieces so far. A second call replaces it. */
   readonly onceDrained: (listener: () => void) => void;
   readonly end: () => void;
-  /** So that the receiver cannot mistake a part for the whole. */
+  /** Breaks the connection, so that the receiver cannot mistake a part for the whole. */
   readonly destroy: () => void;
   /**
-   * For a receiver that leaves before the response is complete; null for no listener. It is called once, and
+   * Listens for a receiver that leaves before the response is complete; null for no listener. It is called once, and
    * immediately if the receiver has left.
    */
   readonly onDisconnect: (listener: (() => void) | null) => void;
 }
 
 /**
- * For a call without a connection, such as a line of a batch. A response of more than `maxBytes`, or for which the node
- * has no room, is aborted, as if its receiver had disconnected.
+ * The client of a call without a connection, such as a line of a batch. A response of more than `maxBytes`, or for
+ * which the node has no room, is aborted, as if its receiver had disconnected.
  */
 export class MemoryResponse implements Client {
   readonly #maxBytes: number;
@@ -50,17 +50,17 @@ export class MemoryResponse implements Client {
     this.#hold = hold;
   }
 
-  /** Aborted because the node has no room. */
+  /** True if the response was aborted because the node has no room. */
   get lacksRoom(): boolean {
     return this.#lacksRoom;
   }
 
-  /** Null until the response has begun. */
+  /** The status; null until the response has begun. */
   get status(): number | null {
     return this.#status;
   }
 
-  /** By lower-case name. If a name occurs twice, the last value counts. */
+  /** The headers by lower-case name. If a name occurs twice, the last value counts. */
   get headers(): Readonly<Record<string, string>> {
     const pairs: [string, string][] = [];
     for (let at = 0; at < this.#headers.length; at += 2) {
@@ -129,7 +129,7 @@ export class MemoryResponse implements Client {
     if (this.isDisconnected) listener?.();
   }
 
-  /** For a caller that no longer needs the response. */
+  /** Ends a response that the caller no longer needs. */
   disconnect(): void {
     if (this.#state !== 'open') return;
     this.#state = 'disconnected';
@@ -137,7 +137,7 @@ export class MemoryResponse implements Client {
   }
 }
 
-/** Of any length, made while it is sent. */
+/** A text of any length, which is made while it is sent. */
 export interface TextStream {
   readonly contentType: string;
   /** An error here interrupts the answer, so that a part does not look like the whole. */

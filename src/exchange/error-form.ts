@@ -36,7 +36,7 @@ export const openAiErrors: ErrorForm = {
   requestIdHeader: null,
 };
 
-/** On `/v1/responses` clients expect 400 for invalid input. */
+/** The errors of `/v1/responses`, where clients expect 400 for invalid input. */
 export const openAiResponsesErrors: ErrorForm = { ...openAiErrors, statusOf: statusWithout422 };
 
 /** https://docs.anthropic.com/en/api/errors */
@@ -58,7 +58,7 @@ function messageOfTooLong(message: string): string {
   return saysPromptTooLong(message) ? message : promptTooLong + message;
 }
 
-/** For clients that expect 400 for invalid input. */
+/** The status for clients that expect 400 for invalid input. */
 function statusWithout422({ code }: Failure): number {
   const status = gatewayStatus(code);
   return status === 422 ? 400 : status;

@@ -1,7 +1,7 @@
 import { currentOwner, type WorkOwner, workOwner } from '#shared/async/fair-queue.ts';
 import { ByteBudget, type ByteReservation } from './byte-budget.ts';
 
-/** Each is a row of `switchyard_kept` in `/metrics`. */
+/** Names of what is kept. Each is a row of `switchyard_kept` in `/metrics`. */
 export const keptNames = ['settling append', 'usage', 'batch line', 'provider copy', 'feed'] as const;
 
 /**
@@ -27,7 +27,7 @@ export class ClientDisconnectedError extends Error {
   override readonly name = 'ClientDisconnectedError';
 }
 
-/** Further calls do nothing. */
+/** Gives a thing back. Further calls do nothing. */
 export type GiveBack = () => void;
 
 /** The bytes of all requests, by direction. */
@@ -39,7 +39,7 @@ export interface BytesOfRequests {
 const endless = { maxBytesPerProject: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY };
 const withoutLimits: BytesOfRequests = { body: new ByteBudget(endless), answer: new ByteBudget(endless) };
 
-/** Its holder changes when it outlives the request. */
+/** A part of what a request holds. Its holder changes when it outlives the request. */
 interface HeldPart {
   holder: Held;
   readonly release: () => void;
@@ -55,7 +55,7 @@ export class Held implements WorkOwner {
   readonly #parts = new Map<GiveBack, HeldPart>();
   #isReleased = false;
   #hasLeft = false;
-  /** Made when somebody listens: most requests end before. */
+  /** Made when somebody listens, because most requests end before. */
   #leaving: AbortController | null = null;
   #body: ByteReservation | null = null;
   #answer: ByteReservation | null = null;
@@ -73,7 +73,7 @@ export class Held implements WorkOwner {
     return this.#owner;
   }
 
-  /** Called when the caller is known. */
+  /** Sets the owner when the caller is known. */
   belongTo(projectId: string): void {
     this.#owner = projectId;
   }
@@ -151,7 +151,10 @@ export class Held implements WorkOwner {
     if (errors.length > 0) throw errors[0];
   }
 
-  /** False after the end of the request: work that continues then does not end because of it. */
+  /**
+   * True if the client has left. False after the end of the request: work that continues then does not end because of
+   * it.
+   */
   get hasLeft(): boolean {
     return this.#hasLeft && !this.#isReleased;
   }
@@ -169,7 +172,7 @@ export class Held implements WorkOwner {
     this.#leaving?.abort();
   }
 
-  /** Everything that the work waits for belongs to this. */
+  /** Runs work for this holder: everything that the work waits for belongs to it. */
   run<Result>(work: () => Result): Result {
     return workOwner.run(this, work);
   }

@@ -1,7 +1,7 @@
 import type { InputError } from '#domain/shared/failure.ts';
 
 const maxPointers = 20;
-/** More are not searched for equal ones. */
+/** Maximum number of pointers that are compared. Equal ones among more are not found. */
 const maxCompared = 5_000;
 const maxCharacters = 1024;
 /** Room for the number of those that are left out. */

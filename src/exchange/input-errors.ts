@@ -6,14 +6,16 @@ import { pointerTo } from '#shared/json/json-pointer.ts';
 
 export const maxInputErrors = 100;
 
-/** Examined before merging: many bad items must not cost more than reading them did. */
+/**
+ * Maximum number of faults that are examined before merging: many bad items must not cost more than reading them did.
+ */
 const maxErrorsRead = 2_000;
 
 export function invalidInput(errors: ReadonlyArray<InputError>): Failure {
   return failure('invalid-input', describeErrors(errors), { errors });
 }
 
-/** In the text of a failure; others are counted. */
+/** Maximum number of faults in the text of a failure; others are counted. */
 const maxNamedErrors = 3;
 
 function describeErrors(errors: ReadonlyArray<InputError>): string {
@@ -26,7 +28,7 @@ function describeErrors(errors: ReadonlyArray<InputError>): string {
   return `${named.join('; ')}${others}.`;
 }
 
-/** For an input from a query string: it names parameters. */
+/** Changes the refusal of an input from a query string: it names parameters. */
 export function ofQueryParameters(refusal: Failure): Failure {
   if (refusal.code !== 'invalid-input' || refusal.errors === undefined) return refusal;
   const errors = refusal.errors.map((error) => ({ ...error, parameter: error.pointer.slice(1) }));
@@ -34,7 +36,7 @@ export function ofQueryParameters(refusal: Failure): Failure {
 }
 
 /**
- * For a person: each fault once, with a pointer (RFC 6901) into the input as it was sent.
+ * Describes faults for a person: each fault once, with a pointer (RFC 6901) into the input as it was sent.
  * @returns at most 100 faults, in the order found
  */
 export function inputErrors(errors: t.Errors): ReadonlyArray<InputError> {
@@ -92,7 +94,7 @@ function explainOne(error: t.ValidationError): InputError {
   return { pointer: pointerOf(error.context, error.context.length - 1), message: messageOf(error) };
 }
 
-/** Without the indexes that intersections and unions add for their parts. */
+/** The pointer without the indexes that intersections and unions add for their parts. */
 function pointerOf(context: t.Context, end: number): string {
   const keys: string[] = [];
   for (let index = 1; index <= end; index += 1) {
@@ -107,7 +109,7 @@ function tagAt(context: t.Context, index: number): string | undefined {
   return type === undefined ? undefined : tagOf(type as t.Mixed);
 }
 
-/** Looks inside the wrappers that add nothing to a context. */
+/** The tag of a codec, also inside the wrappers that add nothing to a context. */
 function tagOf(codec: t.Mixed): string | undefined {
   const wrapped = defaultOf(codec)?.codec ?? structureOf(codec);
   if (wrapped !== undefined) return tagOf(wrapped);

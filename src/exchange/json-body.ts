@@ -31,7 +31,7 @@ interface JsonBodyLimits {
 }
 
 /**
- * Counts the body among what is held. Does not check its syntax.
+ * Reads a body and counts it among what is held. Does not check its syntax.
  * @returns no bytes without a body; unsupported-media-type, body-too-large, or why it did not arrive completely
  * @throws ClientDisconnectedError
  */
@@ -104,10 +104,10 @@ export async function parseJsonObject(bytes: Buffer, maxValues: number): Promise
 }
 
 /**
- * Stores no values: the body may have numbers and strings that JavaScript cannot represent. Other requests are served
- * between two slices of a large body; a small one is scanned in one piece.
+ * Checks a body and stores no values: the body may have numbers and strings that JavaScript cannot represent. Other
+ * requests are served between two slices of a large body; a small one is scanned in one piece.
  * @returns the number of values in the body; or invalid-encoding, nesting-too-deep, too-many-values, malformed-json or
- *   invalid-input (no object)
+ * invalid-input (no object)
  */
 export function scanJsonObject(
   bytes: Buffer,
@@ -247,7 +247,7 @@ export function numberNotExact(errors: ReadonlyArray<InputError>): Failure | nul
   return failure('number-not-exact', `${first.pointer} ${inexactMessage}.`, { errors });
 }
 
-/** Empty for any value that is not a number. */
+/** The number at a place; empty for any value that is not a number. */
 function wordAt(bytes: Buffer, start: number): string {
   const code = bytes[start] as number;
   const isNumber = code === 0x2d || (code >= 0x30 && code <= 0x39);
@@ -261,7 +261,7 @@ function isExact(word: string): boolean {
   return !Number.isFinite(value) || digitsOf(value) === word.replace('-', '');
 }
 
-/** As JSON writes a whole number, also beyond 10²¹, where it writes an exponent. */
+/** The digits as JSON writes a whole number, also beyond 10²¹, where it writes an exponent. */
 function digitsOf(value: number): string {
   const [mantissa = '', exponent] = String(value).split('e+');
   return exponent === undefined ? mantissa : mantissa.replace('.', '').padEnd(Number(exponent) + 1, '0');

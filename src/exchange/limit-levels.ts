@@ -1,6 +1,6 @@
 import type { Caller } from '#domain/shared/access.ts';
 
-/** As multiples of the project's limit. */
+/** Limits as multiples of the project's limit. */
 export interface LimitFactors {
   readonly organization: number;
   readonly partner: number;
@@ -16,8 +16,8 @@ export interface LimitLevel {
 }
 
 /**
- * The broadest first: its partner, its organization, its project. So neither more keys nor more projects raise the
- * limit. A partner's own organization counts for the partner, too.
+ * The levels, the broadest first: its partner, its organization, its project. So neither more keys nor more projects
+ * raise the limit. A partner's own organization counts for the partner, too.
  * @returns none for an `admin` key, which has no limits
  */
 export function limitLevelsOf(caller: Caller): ReadonlyArray<LimitLevel> {

@@ -2,21 +2,21 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import { invalidInput } from './input-errors.ts';
 
-/** Offsets are those of the bytes of the body. */
+/** A part of a form. Offsets are those of the bytes of the body. */
 export interface FormPart {
   readonly name: string;
-  /** Null for a part that is not a file. */
+  /** The name of the file; null for a part that is not a file. */
   readonly filename: string | null;
   readonly contentType: string | null;
-  /** Of its headers, past the delimiter's line. */
+  /** The offset of its headers, past the delimiter's line. */
   readonly start: number;
   readonly contentStart: number;
   readonly end: number;
-  /** Null for a file. */
+  /** The text of the part; null for a file. */
   readonly text: string | null;
 }
 
-/** For the content of files while it arrives. The bytes are a view into the pushed chunk. */
+/** Takes the content of files while it arrives. The bytes are a view into the pushed chunk. */
 export type TakeFileContent = (file: Pick<FormPart, 'name' | 'filename'>, bytes: Buffer) => void;
 
 export type MultipartFault = 'ended-early' | 'malformed' | 'ambiguous-part' | 'too-many-parts' | 'text-too-long';
@@ -31,7 +31,7 @@ type State = 'preamble' | 'after-delimiter' | 'headers' | 'content' | 'epilogue'
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Null if it is not multipart/form-data. */
+/** The boundary; null if the type is not multipart/form-data. */
 export function boundaryOf(contentType: string | undefined): string | null {
   if (contentType === undefined || !/^\s*multipart\/form-data\s*;/i.test(contentType)) return null;
   const boundary = parametersOf(contentType).get('boundary') ?? '';
@@ -149,7 +149,7 @@ export class MultipartScanner {
     return false;
   }
 
-  /** Two dashes end the body, white space is passed over. */
+  /** Reads what follows a boundary: two dashes end the body, white space is passed over. */
   #readDelimiterEnd(): boolean {
     if (this.#window.length < 2) return false;
     if (this.#window.toString('latin1', 0, 2) === '--') {
@@ -224,7 +224,7 @@ interface Disposition {
   readonly name: string | null;
   readonly filename: string | null;
   readonly contentType: string | null;
-  /** Another reader might find another name. */
+  /** True if another reader might find another name. */
   readonly isAmbiguous: boolean;
 }
 
@@ -251,7 +251,7 @@ function nameCount(header: string): number {
 
 const parameter = /;[ \t]*([\w!#$%&'*+.^`|~-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g;
 
-/** By lower-case name. A quote in a value is `\"` or `%22`. */
+/** The parameters by lower-case name. A quote in a value is `\"` or `%22`. */
 function parametersOf(header: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [, name = '', quoted, plain = ''] of header.matchAll(parameter)) {

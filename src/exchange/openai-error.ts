@@ -4,7 +4,8 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 import { keysOfPointer } from '#shared/json/json-pointer.ts';
 
 /**
- * It always has `error`. For invalid input (422) it also has the `detail` of the contract, which those clients ignore.
+ * The body of an error, which always has `error`. For invalid input (422) it also has the `detail` of the contract,
+ * which those clients ignore.
  * @param place the part of the request that has the input
  */
 export function gatewayError(failure: Failure, place: 'body' | 'query'): JsonObject {
@@ -35,7 +36,7 @@ function detailOf({ pointer, parameter, message, input }: InputError, place: str
   };
 }
 
-/** Clients need all four. */
+/** An error with all four members, because clients need them. */
 export interface ErrorObject {
   readonly message: string;
   readonly type: string;
@@ -49,7 +50,7 @@ export interface ErrorObject {
  */
 export const contextLengthCode = 'context_length_exceeded';
 
-/** OpenAI's form: `model_not_found`. */
+/** The code in OpenAI's form: `model_not_found`. */
 export function errorCode(code: FailureCode): string {
   return code === 'malformed-json' || code === 'invalid-encoding' ? 'json_invalid' : code.replaceAll('-', '_');
 }

@@ -6,7 +6,7 @@ import { ofQueryParameters } from './input-errors.ts';
 import { errorObject } from './openai-error.ts';
 import type { Request } from './request.ts';
 
-/** Such as `/docs/problems#flow-not-found`. */
+/** The path of the problems: `/docs/problems#flow-not-found`. */
 export const problemsPath = '/docs/problems';
 
 /**
@@ -29,13 +29,13 @@ export interface RefusedRequest {
   readonly requestId: string;
   /** Default: OpenAI's. */
   readonly errorForm?: ErrorForm;
-  /** As requested, without its query. */
+  /** The path as requested, without its query. */
   readonly path: string;
   /** Whether the input is in the body; otherwise it is in the query. */
   readonly hasBody: boolean;
 }
 
-/** In the form of its plane: problem details (RFC 9457), or an error of a provider's form. */
+/** Makes the response in the form of its plane: problem details (RFC 9457), or an error of a provider's form. */
 export function createErrorResponse(refusal: Failure, refused: RefusedRequest): ProblemResponse {
   const failure = refused.hasBody ? refusal : ofQueryParameters(refusal);
   const onGateway = refused.plane === 'gateway';
@@ -71,7 +71,10 @@ function problem(failure: Failure, { path, requestId, onBothPlanes }: RefusedReq
   };
 }
 
-/** For an operation that writes its response itself. The answer has problem details, as for all other operations. */
+/**
+ * Sends a problem for an operation that writes its response itself. The answer has problem details, as for all other
+ * operations.
+ */
 export function sendProblem(
   { client, id: requestId }: Pick<Request, 'id' | 'client'>,
   failure: Failure,

@@ -6,9 +6,9 @@ import { defaultLimitFactors, type LimitFactors, type LimitLevel, limitAt, limit
 const windowSeconds = 60;
 
 export interface RateLimitResult {
-  /** Null if the request is admitted. */
+  /** Why the request is refused; null if it is admitted. */
   readonly refusal: Failure | null;
-  /** Of the tightest limit, as alternating names and values; none for an `admin` key. */
+  /** Headers of the tightest limit, as alternating names and values; none for an `admin` key. */
   readonly headers: ReadonlyArray<string>;
 }
 
@@ -44,7 +44,7 @@ export class RateLimit {
     return this.#refused;
   }
 
-  /** The counts of the current minute stay. */
+  /** Changes the limits. The counts of the current minute stay. */
   configure(perProject: number, factors: LimitFactors): void {
     this.#perProject = perProject;
     this.#factors = factors;
@@ -79,7 +79,7 @@ export class RateLimit {
     };
   }
 
-  /** Otherwise a raised limit would still be used up by requests that the lower one refused. */
+  /** Gives counts back: otherwise a raised limit would still be used up by requests that the lower one refused. */
   async #giveBack(counts: ReadonlyArray<Count>): Promise<void> {
     const limiters = await this.#limiters;
     for (const { level } of counts) await limiters[level.kind].reward(level.id);
@@ -93,7 +93,7 @@ async function loadLimiters(): Promise<Readonly<Record<LimitLevel['kind'], RateL
   return { project: limiter(), organization: limiter(), partner: limiter() };
 }
 
-/** With the least left; among equals the narrowest, which comes last. */
+/** The limit with the least left; among equals the narrowest, which comes last. */
 function tightestOf(counts: ReadonlyArray<Count>): Count | null {
   return counts.reduce<Count | null>(
     (tightest, count) => (tightest !== null && tightest.remaining < count.remaining ? tightest : count),

@@ -7,11 +7,11 @@ interface Row<Limits> {
   /** Names what the row limits. */
   readonly of: string;
   readonly limits: Limits;
-  /** Of the environment: they change the limits. */
+  /** Variables of the environment that change the limits. */
   readonly variables?: ReadonlyArray<string>;
 }
 
-/** Callers wait in turn for the slots. */
+/** A row of slots, for which callers wait in turn. */
 export interface SlotRow extends Row<FairSlotsLimits> {
   /** Whose slots are limited. Default: a project's. */
   readonly owner?: 'key';
@@ -24,9 +24,9 @@ export interface SlotRow extends Row<FairSlotsLimits> {
   readonly instead?: string;
 }
 
-/** Places and bytes are taken immediately or not at all. */
+/** A row of places and bytes, which are taken immediately or not at all. */
 export interface RoomRow extends Row<FairPlacesLimits> {
-  /** Empty where nothing fails. */
+  /** The failures of those that are refused; empty where nothing fails. */
   readonly refused: ReadonlyArray<Failure['code']>;
   /** What happens in place of a failure, for the documentation. */
   readonly instead?: string;
@@ -42,7 +42,10 @@ export interface BatchRow extends Row<{ readonly maxSlots: number }> {
   readonly instead: string;
 }
 
-/** Counted for their project, its organization and its partner. Without a limit until one is set. */
+/**
+ * A row of requests, which are counted for their project, its organization and its partner. Without a limit until one
+ * is set.
+ */
 export interface RequestsRow extends Pick<Row<unknown>, 'of'> {
   readonly setBy: string;
   readonly refused: ReadonlyArray<Failure['code']>;
@@ -262,7 +265,8 @@ const requests = {
 } satisfies Readonly<Record<string, RequestsRow>>;
 
 /**
- * docs/operations.md and `/metrics` show it by name. `Admission` makes the slots, the room or the budget of each row.
+ * The table of limits. docs/operations.md and `/metrics` show it by name. `Admission` makes the slots, the room or the
+ * budget of each row.
  */
 export const slotTable = { requests, slots, batches, rooms, bytes };
 
@@ -272,13 +276,13 @@ export type RoomName = keyof typeof rooms;
 export type BytesName = keyof typeof bytes;
 
 export interface RequestRate {
-  /** Null without a limit. */
+  /** Requests in a minute; null without a limit. */
   readonly perMinute: number | null;
-  /** Default: ten times as many for an organization, and for a partner. */
+  /** The factors of limits. Default: ten times as many for an organization, and for a partner. */
   readonly factors?: LimitFactors;
 }
 
-/** These replace those of the table; what is left out is as in the table. */
+/** Limits that replace those of the table; what is left out is as in the table. */
 export interface ChangedLimits {
   readonly slots?: Readonly<Partial<Record<SlotName, FairSlotsLimits>>>;
   readonly rooms?: Readonly<Partial<Record<RoomName, FairPlacesLimits>>>;

@@ -3,7 +3,7 @@ import { FairQueue, type WorkOwner } from '#shared/async/fair-queue.ts';
 import { clock } from '#shared/clock.ts';
 import { ClientDisconnectedError } from './held.ts';
 
-/** While several kinds wait, each has at most half of a turn. */
+/** Kinds of work. While several wait, each has at most half of a turn. */
 export type TurnKind =
   /** Reading a large body, or making another one of it. */
   | 'body'
@@ -32,7 +32,7 @@ export interface WaitingWork {
   readonly held: WorkOwner;
   readonly kind: TurnKind;
   readonly begin: () => void;
-  /** For a client that has left. */
+  /** Ends the wait for a client that has left. */
   readonly giveUp: () => void;
 }
 
@@ -51,9 +51,11 @@ interface Project {
  */
 export class TurnQueue {
   readonly #workOfTurn: number;
-  /** In the order in which they are served. One that has had its share goes to the end when it is next met. */
+  /**
+   * The projects in the order in which they are served. One that has had its share goes to the end when it is next met.
+   */
   readonly #byOwner = new Map<string, Project>();
-  /** By kind; no entry for none. */
+  /** The number of waiting pieces by kind; no entry for none. */
   readonly #waitingOf = new Map<TurnKind, number>();
   /** The work of each kind in this turn, and what exceeded its half before. */
   readonly #spentOn = new Map<TurnKind, number>();
@@ -69,7 +71,7 @@ export class TurnQueue {
     return this.#size;
   }
 
-  /** In this turn, without waiting. */
+  /** True if work can begin in this turn, without waiting. */
   get canBegin(): boolean {
     return this.#left > 0 && this.#size === 0;
   }
@@ -84,7 +86,7 @@ export class TurnQueue {
     for (const [owner, { kinds }] of this.#byOwner) if (kinds.size === 0) this.#byOwner.delete(owner);
   }
 
-  /** A negative number gives some back. */
+  /** Counts work. A negative number gives some back. */
   spend({ owner }: WorkOwner, kind: TurnKind, work: number): void {
     this.#left = Math.min(this.#workOfTurn, this.#left - work);
     // While no other kind waits, a kind takes all that there is, and owes nothing for it later.
@@ -166,9 +168,9 @@ export const largeBodyBytes = 64 * 1024;
 const runOutside = AsyncLocalStorage.snapshot();
 
 /**
- * Each request may be short, but many that arrive together would otherwise all run before anything else. Work begins
- * immediately while the turn has room and nothing waits; `TurnQueue` says what is served when. Work that waits ends
- * when its client has left.
+ * Gives turns to the work of requests. Each may be short, but many that arrive together would otherwise all run before
+ * anything else. Work begins immediately while the turn has room and nothing waits; `TurnQueue` says what is served
+ * when. Work that waits ends when its client has left.
  */
 export class Turns {
   readonly #queue: TurnQueue;
@@ -191,7 +193,7 @@ export class Turns {
   }
 
   /**
-   * For work whose size is known only afterwards.
+   * Runs work whose size is known only afterwards.
    * @param sizeOf returns the size of the work from its result
    * @throws what the work throws; `ClientDisconnectedError` if it waits and the client leaves
    */
@@ -229,7 +231,10 @@ export class Turns {
     });
   }
 
-  /** Each turn may schedule the next, and would keep the request that the first one began for. */
+  /**
+   * Schedules the next turn outside of a request. Each turn may schedule the next, and would keep the request that the
+   * first one began for.
+   */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;

@@ -2,10 +2,10 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Admission } from '#exchange/admission.ts';
 import { Held } from '#exchange/held.ts';
 
-/** It must end soon after the signal aborts, and must not throw. */
+/** Cleans up. It must end soon after the signal aborts, and must not throw. */
 type CleanUp = (signal: AbortSignal) => Promise<void>;
 
-/** So that no call waits for a provider when its client has the answer. */
+/** Cleans up later, so that no call waits for a provider when its client has the answer. */
 export class CleanUps {
   readonly #admission: Pick<Admission, 'slot'>;
   readonly #running = new Set<Promise<void>>();
@@ -15,7 +15,10 @@ export class CleanUps {
     this.#admission = admission;
   }
 
-  /** In the turn of its owner; not at all if too many others wait. @param owner the project of the call */
+  /**
+   * Adds work for the turn of its owner; it is dropped if too many others wait.
+   * @param owner the project of the call
+   */
   add(owner: string, cleanUp: CleanUp): void {
     const running = this.#run(owner, cleanUp).finally(() => this.#running.delete(running));
     this.#running.add(running);

@@ -24,15 +24,15 @@ export interface GatewayCall extends Authorised {
   readonly configuration: ConfigurationSnapshot;
   readonly limits: GatewayLimits;
   readonly errors: ErrorForm;
-  /** Null for a client's call. */
+  /** The id of the batch; null for a client's call. */
   readonly batchId: string | null;
 }
 
 export interface RelayedInput {
   readonly isStreamed: boolean;
-  /** Of the text to speak; missing in other calls. */
+  /** The number of characters of the text to speak; missing in other calls. */
   readonly characters?: number;
-  /** Missing if nothing is open. */
+  /** Closes what is open; missing if nothing is. */
   readonly close?: () => Promise<void>;
 }
 
@@ -53,11 +53,11 @@ export type CallResult = E.Either<Failure, StreamReport>;
 
 export const answeredHere: CallResult = E.right(reportOf(null));
 
-/** Alternating names and values, of every response. */
+/** Headers of every response, as alternating names and values. */
 const always = ['Cache-Control', 'no-store'];
 
 /**
- * Within the limits of the project: `answer` writes the response or returns a failure.
+ * Runs a call within the limits of the project: `answer` writes the response or returns a failure.
  * @param errors the form of errors of the client's protocol
  * @throws ClientDisconnectedError when the client leaves before its request is complete
  */

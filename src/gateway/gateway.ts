@@ -27,14 +27,14 @@ export interface GatewayOptions {
   readonly attempts: Pick<AttemptObserver, 'attempt'>;
   readonly node: string;
   readonly log: Pick<Logger, 'warn'>;
-  /** From 0 to 1, 1 excluded. Default `Math.random`. */
+  /** A random number from 0 to 1, 1 excluded. Default `Math.random`. */
   readonly random?: () => number;
-  /** Monotonic, in ms. Default `performance.now`. */
+  /** A monotonic clock in ms. Default `performance.now`. */
   readonly circuitClock?: () => number;
-  /** For uploads that are too large for memory. */
+  /** Spools for uploads that are too large for memory. */
   readonly spools: SpoolFolder;
   readonly responses: StoredResponses;
-  /** Null if it does not exist. @throws UnavailableError */
+  /** Finds a file; null if it does not exist. @throws UnavailableError */
   readonly findFile: (fileId: string, projectId: string) => Promise<ProjectFile | null>;
   readonly admission: Admission;
 }
@@ -43,16 +43,16 @@ export interface RelayDependencies {
   readonly breaker: CircuitBreaker;
   readonly usage: Usage;
   readonly observer: AttemptObserver;
-  /** From 0 to 1, 1 excluded: for weights and jitter. */
+  /** A random number from 0 to 1, 1 excluded: for weights and jitter. */
   readonly random: () => number;
 }
 
-/** At most one line in this time for each provider. */
+/** Minimum time between two log lines about one provider. */
 const faultLogIntervalMs = 3_600_000;
 
 interface OpenedProvider {
   readonly provider: Provider;
-  /** Of its settings. A provider with the same settings keeps its connections. */
+  /** The fingerprint of its settings. A provider with the same settings keeps its connections. */
   readonly fingerprint: string;
 }
 
@@ -64,7 +64,7 @@ export class Gateway {
   readonly findFile: GatewayOptions['findFile'];
   readonly log: GatewayOptions['log'];
   readonly admission: Admission;
-  /** Shared by all configurations. */
+  /** The limits, which all configurations share. */
   readonly limits: CallLimits;
   readonly cleanUps: CleanUps;
   readonly #breaker: CircuitBreaker;
@@ -75,7 +75,7 @@ export class Gateway {
   readonly #environment: GatewayOptions['environment'];
   #opened: ReadonlyMap<string, OpenedProvider> = new Map();
   #current: ConfigurationSnapshot;
-  /** Running calls still use them. */
+  /** Replaced configurations that running calls still use. */
   readonly #retired = new Set<ConfigurationSnapshot>();
 
   constructor(options: GatewayOptions) {
@@ -101,7 +101,7 @@ export class Gateway {
     this.#current = this.#open(configuration);
   }
 
-  /** For one call: all its attempts use it. The call must release it when it ends. */
+  /** Takes the configuration for one call: all its attempts use it. The call must release it when it ends. */
   acquireConfiguration(): ConfigurationSnapshot {
     this.#current.runningCalls += 1;
     return this.#current;
@@ -112,7 +112,7 @@ export class Gateway {
     if (snapshot.runningCalls === 0 && this.#retired.delete(snapshot)) this.#closeUnused(snapshot);
   }
 
-  /** Running calls keep their configuration until they end. */
+  /** Changes the configuration. Running calls keep theirs until they end. */
   configure(configuration: GatewayConfiguration): void {
     const before = this.#current;
     const openedBefore = this.#opened;
@@ -131,7 +131,7 @@ export class Gateway {
     return this.#current.catalogue.models().map(({ name }) => name);
   }
 
-  /** Of the current configuration, on this node. */
+  /** The targets of the current configuration, on this node. */
   targets(): ReadonlyArray<ListedTarget> {
     return listRouteTargets(this.#current.catalogue.routes(), {
       circuit: (target) => this.#breaker.state(target),
@@ -144,7 +144,7 @@ export class Gateway {
     return { node: this.node, windowSeconds: targetWindowSeconds, targets: this.targets(), circuitChanges };
   }
 
-  /** Lets running calls end first. */
+  /** Closes the gateway, and lets running calls end first. */
   async close(): Promise<void> {
     await this.cleanUps.close();
     const all = [this.#current, ...this.#retired].flatMap(({ providers }) => [...providers.values()]);

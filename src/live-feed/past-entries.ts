@@ -57,7 +57,8 @@ export class PastEntries {
 
   /**
    * Sends the entries without the one at `after`, with the one at `until`, as fast as the reader receives them.
-   * @returns the number of entries @throws UnavailableError
+   * @returns the number of entries
+   * @throws UnavailableError
    */
   async send(reader: FeedReader, after: number, until: number): Promise<number> {
     if (after >= until) return 0;

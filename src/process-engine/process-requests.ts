@@ -66,7 +66,8 @@ export class ProcessRequests {
   }
 
   /**
-   * Waits for the decision on an event at which a process has stopped. @throws the signal's reason after it has aborted
+   * Waits for the decision on an event at which a process has stopped.
+   * @throws the signal's reason after it has aborted
    */
   async decisionOn(name: string, eventId: string): Promise<OperatorDecision> {
     const { promise, resolve } = Promise.withResolvers<OperatorDecision>();

@@ -102,8 +102,8 @@ export function sideEffect<Events, Type extends keyof Events & string = keyof Ev
 }
 
 /**
- * Adds reactions to event types that are known only when the process is declared. @param on the reactions by event
- * type, each to events of its type
+ * Adds reactions to event types that are known only when the process is declared.
+ * @param on the reactions by event type, each to events of its type
  */
 export function withReactions(definition: Omit<Process, 'types' | 'handles' | 'handle'>, on: object): Process {
   const reactions = new Map<string, Reaction<RecordedEvent>>(Object.entries(on));

@@ -98,7 +98,8 @@ export class GenerationCatchUp {
   }
 
   /**
-   * Reads the end of the log, to estimate the remaining time. @throws what the store throws other than UnavailableError
+   * Reads the end of the log, to estimate the remaining time.
+   * @throws what the store throws other than UnavailableError
    */
   async aim(): Promise<void> {
     const { events, persist } = this.#options;

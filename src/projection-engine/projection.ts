@@ -9,9 +9,9 @@ export type ProjectedEventOf<Events> = {
 export const ignored = Symbol('ignored');
 
 /**
- * Returns the new document; null removes it. @param documentBefore returns another document that `keys` names for the
- * event, from before the event. If an interrupted commit is being completed, that document may include the event
- * already, which it must show itself
+ * Returns the new document; null removes it.
+ * @param documentBefore returns another document that `keys` names for the event, from before the event. If an
+ * interrupted commit is being completed, that document may include the event already, which it must show itself
  */
 type Handler<Value, Event> = (
   document: Value | null,

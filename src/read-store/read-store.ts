@@ -195,7 +195,8 @@ export interface ReadStoreWriter {
   /** Creates the indexes that a rebuild may have postponed. It may be repeated. @throws UnavailableError */
   finish(generation: Generation): Promise<void>;
   /**
-   * Publishes a finished generation: from now on queries read it. The previous one is dropped. @throws UnavailableError
+   * Publishes a finished generation: from now on queries read it. The previous one is dropped.
+   * @throws UnavailableError
    */
   publish(generation: Generation): Promise<void>;
   /** @throws UnavailableError */

@@ -86,8 +86,8 @@ export interface RecordStore {
    */
   take(kind: RecordKind, fence: number): Promise<void>;
   /**
-   * Stores values. It resolves when a crash of the process cannot lose them. It is not atomic across keys. @throws
-   * FencedError; UnavailableError
+   * Stores values. It resolves when a crash of the process cannot lose them. It is not atomic across keys.
+   * @throws FencedError; UnavailableError
    */
   put(kind: RecordKind, entries: ReadonlyMap<string, Json | EncodedJson>, options?: RecordPutOptions): Promise<void>;
   /** @throws FencedError; UnavailableError */

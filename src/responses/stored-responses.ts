@@ -235,7 +235,8 @@ export class StoredResponses implements ResponseAmounts {
   }
 
   /**
-   * Destroys the key of a project's items, and removes all its responses. May be called again. @throws UnavailableError
+   * Destroys the key of a project's items, and removes all its responses. May be called again.
+   * @throws UnavailableError
    */
   eraseProject(projectId: string): Promise<void> {
     return this.erasure.erase(projectId);

@@ -102,7 +102,8 @@ export class TurnReader {
   }
 
   /**
-   * In order, up to a response. @returns null if the response is not there
+   * In order, up to a response.
+   * @returns null if the response is not there
    * @throws UnavailableError
    */
   async conversation(

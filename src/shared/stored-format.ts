@@ -11,7 +11,8 @@ export const storedFormat = 5;
 export const oldestFormat = 4;
 
 /**
- * The error for data that only an older release opens. @param where names the data as the beginning of a sentence
+ * The error for data that only an older release opens.
+ * @param where names the data as the beginning of a sentence
  * @param release that wrote it
  */
 export function olderDataError(where: string, release: string): StartupError {

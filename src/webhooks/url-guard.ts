@@ -44,7 +44,8 @@ export class UrlGuard {
   }
 
   /**
-   * All of them are allowed. @param host a name or an address
+   * All of them are allowed.
+   * @param host a name or an address
    * @throws AddressRefusedError; HostNotFoundError; another Error if the lookup fails
    */
   async addressesOf(host: string): Promise<ReadonlyArray<HostAddress>> {

@@ -26,8 +26,8 @@ export function checkFolderFormat(folder: string): number | null {
 }
 
 /**
- * Records the number durably. On a full disk it writes nothing; then the next start does. @throws StartupError if
- * another release has written the folder; Error of the file system
+ * Records the number durably. On a full disk it writes nothing; then the next start does.
+ * @throws StartupError if another release has written the folder; Error of the file system
  */
 export function recordFolderFormat(folder: string): void {
   if (checkFolderFormat(folder) === ownFormat.format) return;

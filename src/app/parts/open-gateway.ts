@@ -45,7 +45,8 @@ export async function readGatewaySource(config: Config, log: Logger): Promise<Ga
 
 /**
  * Opens the gateway and the metering of its calls. Follows changes of the file. The metering is closed after the
- * gateway. @returns null on a node that calls no model
+ * gateway.
+ * @returns null on a node that calls no model
  */
 export function openGateway(source: GatewaySource | null, runtime: Runtime): OpenGateway | null {
   if (source === null) return null;

@@ -11,8 +11,9 @@ import { runOnOneNode } from './run-on-one-node.ts';
 const lease = 'batches';
 
 /**
- * Runs batches only if this node may. @param calls null on a node that runs no batches @returns a function that answers
- * whether a live node runs batches
+ * Runs batches only if this node may.
+ * @param calls null on a node that runs no batches
+ * @returns a function that answers whether a live node runs batches
  */
 export function runBatches(runtime: Runtime, calls: LineCalls | null, space: FileSpace): () => Promise<boolean> {
   const { admission, config, leases, log, opened } = runtime;

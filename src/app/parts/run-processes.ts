@@ -5,8 +5,8 @@ import { ProcessHost } from '#process-engine/process-host.ts';
 import { ProcessStatuses } from '#process-engine/process-statuses.ts';
 
 /**
- * Runs the processes on one node at a time, if this node has the role for it. @returns the statuses of all processes,
- * whichever node runs them
+ * Runs the processes on one node at a time, if this node has the role for it.
+ * @returns the statuses of all processes, whichever node runs them
  */
 export function runProcesses(processes: ReadonlyArray<Process>, runtime: Runtime): ProcessStatuses {
   const { config, events: store, tail, checkpoints, leases, positions, positionSink, opened } = runtime;

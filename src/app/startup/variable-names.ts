@@ -24,8 +24,8 @@ export function recordReads(environment: Environment, names: Set<string>): Envir
 }
 
 /**
- * Finds variables that are set and not read, and their names resemble one that is read. @param known the names that are
- * read
+ * Finds variables that are set and not read, and their names resemble one that is read.
+ * @param known the names that are read
  */
 export function findMisspelt(environment: Environment, known: ReadonlySet<string>): ReadonlyArray<MisspeltVariable> {
   const unread = Object.keys(environment).filter((name) => name.length >= minLength && !known.has(name));

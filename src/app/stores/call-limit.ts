@@ -49,7 +49,8 @@ export function endsAfter(milliseconds: number): CallLimit {
 }
 
 /**
- * Limits the wait for an answer. Does not keep the process alive. A late answer is ignored. @throws UnavailableError
+ * Limits the wait for an answer. Does not keep the process alive. A late answer is ignored.
+ * @throws UnavailableError
  */
 export function answerWithin<Answer>(milliseconds: number, answer: Promise<Answer>, what: string): Promise<Answer> {
   return new Promise((resolve, reject) => {

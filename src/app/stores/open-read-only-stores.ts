@@ -59,7 +59,8 @@ interface OpenedLog {
 
 /**
  * Opens stores whose read models are of a past moment; the writer of the log may run. The service appends nothing, runs
- * no process and takes no lease. @throws StartupError
+ * no process and takes no lease.
+ * @throws StartupError
  */
 export async function openReadOnlyStores(
   config: Config,

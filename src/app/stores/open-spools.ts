@@ -9,8 +9,8 @@ import { FreeSpace } from '#shared/files/free-space.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
 
 /**
- * Opens spools for uploads that are too large for memory. Creates the folder if it does not exist. @throws StartupError
- * if it is not writable
+ * Opens spools for uploads that are too large for memory. Creates the folder if it does not exist.
+ * @throws StartupError if it is not writable
  */
 export function openSpools(config: Config, budget: ByteBudget, metrics: Metrics): SpoolFolder {
   const { spoolDir } = config;

@@ -74,8 +74,8 @@ export interface OpenStoresOptions {
 }
 
 /**
- * Opens the stores. They are closed in the opposite order, so that the event store outlives its followers. @throws
- * StartupError
+ * Opens the stores. They are closed in the opposite order, so that the event store outlives its followers.
+ * @throws StartupError
  */
 export async function openStores(
   config: Config,

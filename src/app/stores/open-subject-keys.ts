@@ -19,7 +19,8 @@ export interface SubjectKeysDependencies {
 
 /**
  * Opens the keys, and warns if the log is older than a folder without keys: the folder has lost them, or belongs to a
- * second node. @throws StartupError
+ * second node.
+ * @throws StartupError
  */
 export async function openSubjectKeys(
   place: SmallStoresPlace,

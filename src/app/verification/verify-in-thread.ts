@@ -27,8 +27,8 @@ const heap: ThreadHeap = {
 };
 
 /**
- * Verifies the log in a thread, which ends with the verification. @throws UnavailableError; LogError as Error; the
- * signal's reason
+ * Verifies the log in a thread, which ends with the verification.
+ * @throws UnavailableError; LogError as Error; the signal's reason
  */
 export async function verifyInThread(order: VerificationOrder, signal: AbortSignal): Promise<VerificationResult> {
   signal.throwIfAborted();

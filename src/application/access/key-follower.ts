@@ -201,8 +201,8 @@ const keysPerTurn = 50;
 const maxVisitedKeys = 50_000;
 
 /**
- * Finds valid keys in the read models: the key or a descendant created or rotated them. The nearest come first. @throws
- * UnavailableError
+ * Finds valid keys in the read models: the key or a descendant created or rotated them. The nearest come first.
+ * @throws UnavailableError
  */
 export async function descendantKeysOf(
   keyId: string,

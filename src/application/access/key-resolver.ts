@@ -82,8 +82,8 @@ export class KeyResolver {
   };
 
   /**
-   * The caller of a secret whose key was found before; null if it is not valid any more. @throws UnavailableError if
-   * this cannot be decided
+   * The caller of a secret whose key was found before; null if it is not valid any more.
+   * @throws UnavailableError if this cannot be decided
    */
   resolveSecret = async (
     { keyId, secretHash }: { readonly keyId: string; readonly secretHash: string },

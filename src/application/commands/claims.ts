@@ -57,8 +57,9 @@ export class Claims {
   }
 
   /**
-   * Takes the claims in the order of the values. Those that the claimant holds already are taken. @returns why one
-   * cannot be taken; null if all are @throws UnavailableError
+   * Takes the claims in the order of the values. Those that the claimant holds already are taken.
+   * @returns why one cannot be taken; null if all are
+   * @throws UnavailableError
    */
   async take(claim: AnyClaim, values: ReadonlyArray<string>, claimant: Claimant): Promise<Failure | null> {
     for (const value of values) {
@@ -88,7 +89,8 @@ export class Claims {
 
   /**
    * Takes no claim. Null if the claimant can take the claims now. It does not wait for a holder that does not exist
-   * yet; only `take` does. @throws UnavailableError
+   * yet; only `take` does.
+   * @throws UnavailableError
    */
   async check(claim: AnyClaim, values: ReadonlyArray<string>, id: string): Promise<Failure | null> {
     for (const value of values) {

@@ -46,8 +46,8 @@ export interface Lookup {
   /** Null for an unknown name. */
   readonly projection: (name: string) => Promise<ProjectionSummary | null>;
   /**
-   * The fault of the URL, by its present addresses; null if webhooks may be delivered to it. @throws UnavailableError
-   * if the host cannot be looked up now
+   * The fault of the URL, by its present addresses; null if webhooks may be delivered to it.
+   * @throws UnavailableError if the host cannot be looked up now
    */
   readonly webhookUrlFault: (url: string) => Promise<string | null>;
   /** The tries that run now; null if this node does not deliver to the endpoint. */

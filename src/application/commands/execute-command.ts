@@ -317,8 +317,8 @@ class CommandAttempt {
   }
 
   /**
-   * True if the remembered request created none: in a stream of many resources, the id was used before it. @throws
-   * UnavailableError
+   * True if the remembered request created none: in a stream of many resources, the id was used before it.
+   * @throws UnavailableError
    */
   async #isIdUsedBefore({ firstRevision }: RememberedRequest): Promise<boolean> {
     const { entity, creates } = this.#command;

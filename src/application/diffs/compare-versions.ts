@@ -27,8 +27,8 @@ const kinds = {
 };
 
 /**
- * Compares two versions. Takes time in proportion to both: half a second for the largest. @returns `{patch, summary}`
- * as JSON text
+ * Compares two versions. Takes time in proportion to both: half a second for the largest.
+ * @returns `{patch, summary}` as JSON text
  */
 export default function compareVersions({ kind, before, after }: Comparison): string {
   return JSON.stringify(kinds[kind](before, after));

@@ -47,9 +47,9 @@ export class VersionComparer {
   }
 
   /**
-   * Compares two versions for the project whose work runs. @returns `{patch, summary}`, encoded; too-many-calls if two
-   * large comparisons of the project wait @throws UnavailableError if too many projects wait, or if the thread does not
-   * answer in time
+   * Compares two versions for the project whose work runs.
+   * @returns `{patch, summary}`, encoded; too-many-calls if two large comparisons of the project wait
+   * @throws UnavailableError if too many projects wait, or if the thread does not answer in time
    */
   async compare<Diff>(comparison: Comparison): Promise<E.Either<Failure, EncodedJson<Diff>>> {
     const characters = comparison.before.length + comparison.after.length;

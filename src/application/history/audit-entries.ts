@@ -34,8 +34,8 @@ const maxChangesCharacters = 64 * 1024;
 const maxSkipped = 100;
 
 /**
- * Makes the entries in the order of their places. Events of one stream are read together. @throws UnavailableError;
- * UnreadableEventError for a stream that this release cannot read
+ * Makes the entries in the order of their places. Events of one stream are read together.
+ * @throws UnavailableError; UnreadableEventError for a stream that this release cannot read
  */
 export async function auditEntries(
   reads: EntryReads,
@@ -45,8 +45,8 @@ export async function auditEntries(
 }
 
 /**
- * Finds the events in the order of their places. @throws UnavailableError; UnreadableEventError for a stream that this
- * release cannot read
+ * Finds the events in the order of their places.
+ * @throws UnavailableError; UnreadableEventError for a stream that this release cannot read
  */
 export async function auditedEvents(
   reads: EntryReads,
@@ -58,7 +58,8 @@ export async function auditedEvents(
 }
 
 /**
- * Makes the events of one stream together and in its order. @param isWanted asked again before each entry is made
+ * Makes the events of one stream together and in its order.
+ * @param isWanted asked again before each entry is made
  * @throws UnavailableError; UnreadableEventError for a stream that this release cannot read
  */
 export async function* madeEvents(
@@ -170,7 +171,8 @@ interface EntryTexts {
 
 /**
  * Makes the texts in parts, in the order of their places. Nothing is made beyond a part while its consumer does
- * something else. @param nextLimits asked before each part; the texts end when the first one of a part does not fit
+ * something else.
+ * @param nextLimits asked before each part; the texts end when the first one of a part does not fit
  * @throws as `auditedEvents`
  */
 export async function* entryTexts(

@@ -34,7 +34,8 @@ const partBytes = 256 * 1024;
 
 /**
  * Reads events, oldest first, from the read model of the audit. A caller that needs all events up to a position first
- * waits until the read model has passed it. @throws UnavailableError
+ * waits until the read model has passed it.
+ * @throws UnavailableError
  */
 export async function pastEvents(
   documents: Pick<ReadStore, 'list'>,

@@ -36,8 +36,8 @@ export class StreamHistory {
   }
 
   /**
-   * The state after the event at the revision, or after the last event if the stream is shorter. @throws
-   * UnavailableError; UnreadableEventError
+   * The state after the event at the revision, or after the last event if the stream is shorter.
+   * @throws UnavailableError; UnreadableEventError
    */
   async at<State, Events>(entity: Entity<State, Events>, id: string, revision: number): Promise<FoldedStream<State>> {
     const stream = streamName(entity, id);
@@ -78,7 +78,8 @@ export class StreamHistory {
   }
 
   /**
-   * Reads a part of the history in steps. Other requests are served between two parts. @param until the last revision
+   * Reads a part of the history in steps. Other requests are served between two parts.
+   * @param until the last revision
    * @throws UnavailableError; UnreadableEventError
    */
   async *steps<State, Events>(

@@ -1,6 +1,7 @@
 /**
- * The media type that an `Accept` header prefers; JSON if it names none of them. @param others media types that can be
- * answered next to JSON @returns one of the others; null for JSON
+ * The media type that an `Accept` header prefers; JSON if it names none of them.
+ * @param others media types that can be answered next to JSON
+ * @returns one of the others; null for JSON
  */
 export function acceptedType<Type extends string>(
   accept: string | undefined,

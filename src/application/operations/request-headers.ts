@@ -81,8 +81,8 @@ function minPositionOf(headers: IncomingHttpHeaders): number | Failure | null {
 }
 
 /**
- * What the headers say in addition to the input. @param isCommand false for queries, which take neither `If-Match`,
- * `Idempotency-Key` nor `dryRun`
+ * What the headers say in addition to the input.
+ * @param isCommand false for queries, which take neither `If-Match`, `Idempotency-Key` nor `dryRun`
  */
 export function requestHeadersOf(
   { headers, query }: Pick<Request, 'headers' | 'query'>,

@@ -6,8 +6,9 @@ import { pointerTo } from '#shared/json/json-pointer.ts';
 const message = 'is unknown';
 
 /**
- * Finds unknown members at every depth. @param schema of the body, without references; null for an operation without a
- * body @returns at most 100 faults
+ * Finds unknown members at every depth.
+ * @param schema of the body, without references; null for an operation without a body
+ * @returns at most 100 faults
  */
 export function unknownMembers(schema: JsonObject | null, body: JsonObject): ReadonlyArray<InputError> {
   const found: string[] = [];

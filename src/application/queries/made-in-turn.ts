@@ -21,8 +21,8 @@ export async function makePage<Result>(
 }
 
 /**
- * Makes each part when it is the turn of its project. An export that waits for its client has no slot. @throws
- * UnavailableError if the turn does not come in time
+ * Makes each part when it is the turn of its project. An export that waits for its client has no slot.
+ * @throws UnavailableError if the turn does not come in time
  */
 export async function* exportInTurn<Part>(
   admission: Slots,

@@ -22,7 +22,8 @@ export class RunningKeys {
   readonly #running = new Set<string>();
 
   /**
-   * Runs the request unless one with the key is running. @param key null for a request without one, which always runs
+   * Runs the request unless one with the key is running.
+   * @param key null for a request without one, which always runs
    */
   async run<Result>(
     key: string | null,

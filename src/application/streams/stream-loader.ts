@@ -57,7 +57,8 @@ export class StreamLoader {
 
   /**
    * @param minRevision a revision that the caller knows to be stored: subscribers may get an event before its writer
-   * gets an answer @throws UnavailableError
+   * gets an answer
+   * @throws UnavailableError
    */
   async load<State, Events>(entity: Entity<State, Events>, id: string, minRevision = 0): Promise<StreamState<State>> {
     const stream = streamName(entity, id);

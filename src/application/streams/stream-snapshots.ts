@@ -40,8 +40,8 @@ export class StreamSnapshots {
   }
 
   /**
-   * Finds a snapshot only if it is of this log, of this release and not later than the revision. @throws
-   * UnavailableError if the event store cannot be read
+   * Finds a snapshot only if it is of this log, of this release and not later than the revision.
+   * @throws UnavailableError if the event store cannot be read
    */
   async find<State, Events>(
     entity: Entity<State, Events>,
@@ -104,7 +104,8 @@ type Part =
 
 /**
  * Writes the snapshot as lines, each a JSON value. Persistent maps must be members of the state itself. Other requests
- * are served meanwhile. @param maxCharacters of all lines together; longer ones are not written, and the result is null
+ * are served meanwhile.
+ * @param maxCharacters of all lines together; longer ones are not written, and the result is null
  */
 export async function writeSnapshot(
   { remembered, ...stream }: StreamState<unknown>,

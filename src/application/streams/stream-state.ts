@@ -96,9 +96,9 @@ export interface SealedEvents {
 }
 
 /**
- * Seals events for the append. A large event is serialized in one turn of the event loop, and hashed in another. @param
- * now the present time; no event gets a time before that of its predecessor @throws Error for a new stream without a
- * tenant
+ * Seals events for the append. A large event is serialized in one turn of the event loop, and hashed in another.
+ * @param now the present time; no event gets a time before that of its predecessor
+ * @throws Error for a new stream without a tenant
  */
 export async function sealAfter<Events>(
   stream: string,

@@ -65,8 +65,9 @@ export class StreamTurns {
   }
 
   /**
-   * Begins a turn after those of earlier callers. Needs one `end`. @param deadline on this process's clock @throws
-   * UnavailableError if too many wait, or after the deadline
+   * Begins a turn after those of earlier callers. Needs one `end`.
+   * @param deadline on this process's clock
+   * @throws UnavailableError if too many wait, or after the deadline
    */
   async begin(stream: string, deadline: number): Promise<void> {
     const waiting = this.#waiting.get(stream);

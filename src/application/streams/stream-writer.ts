@@ -71,7 +71,8 @@ export class StreamWriter {
 
   /**
    * @param minRevision a revision that the caller knows to be stored: subscribers may get an event before its writer
-   * gets an answer @throws UnavailableError
+   * gets an answer
+   * @throws UnavailableError
    */
   load<State, Events>(entity: Entity<State, Events>, id: string, minRevision = 0): Promise<StreamState<State>> {
     return this.#loader.load(entity, id, minRevision);
@@ -102,8 +103,9 @@ export class StreamWriter {
 
   /**
    * Writes in a turn on the stream, and again after each conflict until the deadline. A pipelined turn ends when its
-   * append is accepted, so another decision has another turn. @returns the appended events, or the failure of the
-   * decision or the append @throws UnavailableError
+   * append is accepted, so another decision has another turn.
+   * @returns the appended events, or the failure of the decision or the append
+   * @throws UnavailableError
    */
   async write<State, Events, Refusal = Failure>(
     write: StreamWrite<State, Events, Refusal>,

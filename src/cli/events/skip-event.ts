@@ -12,7 +12,9 @@ const maxWaitMs = 30_000;
 const pollIntervalMs = 200;
 
 /**
- * Skips the event for every read model and process. @param position as on the command line @returns the exit code
+ * Skips the event for every read model and process.
+ * @param position as on the command line
+ * @returns the exit code
  * @throws StartupError if the service refuses
  */
 export async function skipEventAt(position: string, reason: string): Promise<number> {

@@ -6,8 +6,9 @@ import { defaultMaxTokensMember, spokenProtocols } from '#gateway/providers/prov
 import { baseUrlWarnings } from './base-url-warnings.ts';
 
 /**
- * Checks the configuration as a start would. Prints every issue, or what the configuration holds. @param environment
- * has the variables that `apiKeyEnv` names @returns the exit code
+ * Checks the configuration as a start would. Prints every issue, or what the configuration holds.
+ * @param environment has the variables that `apiKeyEnv` names
+ * @returns the exit code
  */
 export async function checkConfiguration(file: string, environment: NodeJS.ProcessEnv): Promise<number> {
   const read = await readConfiguration(file, environment);

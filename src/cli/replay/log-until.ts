@@ -30,7 +30,8 @@ export interface LogPlace {
 }
 
 /**
- * Finds the last event before the first one for which `isAfter` holds. @throws UnavailableError; the signal's reason
+ * Finds the last event before the first one for which `isAfter` holds.
+ * @throws UnavailableError; the signal's reason
  */
 export async function findPlace(
   log: RawLog,

@@ -20,7 +20,9 @@ export interface OpenedStreams {
 }
 
 /**
- * Opens a log on which a service may run on the log. @param upcast without it data comes as stored @throws StartupError
+ * Opens a log on which a service may run on the log.
+ * @param upcast without it data comes as stored
+ * @throws StartupError
  */
 export async function openStreams(store: EventStoreConfig, upcast: Upcast = asStored): Promise<OpenedStreams> {
   if (store.kind === 'sqlite') {
@@ -33,8 +35,8 @@ export async function openStreams(store: EventStoreConfig, upcast: Upcast = asSt
 
 /**
  * Opens the log that an import fills. An embedded log's file is locked for this process; its folder is created if
- * needed. @throws StartupError if another process has the file, if the folder cannot be created, or if another release
- * wrote it
+ * needed.
+ * @throws StartupError if another process has the file, if the folder cannot be created, or if another release wrote it
  */
 export async function openTarget(store: EventStoreConfig): Promise<OpenedLog<LogTarget>> {
   if (store.kind !== 'sqlite') {

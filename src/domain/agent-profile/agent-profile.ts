@@ -121,8 +121,8 @@ function knownAgentProfile({ profiles }: AgentProfilesState, id: string): AgentP
 }
 
 /**
- * The record, with the flows that were requested last. @param dataAt reads events of the project's agent profiles,
- * which have the contents
+ * The record, with the flows that were requested last.
+ * @param dataAt reads events of the project's agent profiles, which have the contents
  */
 export async function agentProfileRecord(
   state: AgentProfilesState,

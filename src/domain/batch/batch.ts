@@ -148,7 +148,8 @@ function asOwner(state: BatchState, token: number, decide: (known: Known) => Dec
 }
 
 /**
- * Begins a run. Earlier runs record nothing from now on. @param leaseToken the node's fencing token, 0 without a lease
+ * Begins a run. Earlier runs record nothing from now on.
+ * @param leaseToken the node's fencing token, 0 without a lease
  */
 export function batchTaken(state: BatchState, leaseToken: number): Decided {
   if (state === null || leaseToken < state.leaseToken) return E.left(takenOver);

@@ -2,8 +2,9 @@ import { type Audience, canAccess, isConcealedFor, type Tenant } from '#domain/s
 import type { ResourceKind } from './record.ts';
 
 /**
- * True if the audience may see the event in the audit, a live feed or a webhook. @param tenant of the event @param kind
- * of its resource
+ * True if the audience may see the event in the audit, a live feed or a webhook.
+ * @param tenant of the event
+ * @param kind of its resource
  */
 export function isShownTo(audience: Audience, tenant: Tenant, kind: ResourceKind): boolean {
   if (!canAccess(audience, tenant)) return false;

@@ -19,8 +19,8 @@ export interface SeenResources {
 
 /**
  * Flows that differ from the provisioned state: deleted, renamed, another version active, another agent profile
- * assigned. If the agent profile was replaced or deleted, all flows are drifted. @param underway of a running
- * operation, which is not drift either
+ * assigned. If the agent profile was replaced or deleted, all flows are drifted.
+ * @param underway of a running operation, which is not drift either
  */
 export function driftedFlows(
   provisioned: Resources,

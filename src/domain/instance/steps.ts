@@ -68,8 +68,8 @@ export function stepsToRemove(had: Resources | null): ReadonlyArray<Step> {
 }
 
 /**
- * Steps that undo finished steps and those that may have begun, the last one first. @param done the number of finished
- * steps
+ * Steps that undo finished steps and those that may have begun, the last one first.
+ * @param done the number of finished steps
  */
 export function stepsToUndo(steps: ReadonlyArray<Step>, done: number): ReadonlyArray<Step> {
   const begun = nextSteps(steps, done).map((step): Step => ({ ...step, contested: true }));

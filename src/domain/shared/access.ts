@@ -123,7 +123,8 @@ function checkScope(caller: Caller, scope: Scope | null): Failure | null {
 
 /**
  * The failure is the same for a resource that the key cannot access, so that the answer does not show whether the
- * resource exists. @param code names the kind: `flow-version-not-found` is about a flow version
+ * resource exists.
+ * @param code names the kind: `flow-version-not-found` is about a flow version
  */
 export function notFound(code: FailureCode, id: string): Failure {
   const kind = code.replace('-not-found', '').replaceAll('-', ' ');

@@ -58,8 +58,8 @@ export function addCounts(some: Counts, others: Counts, sign: 1 | -1 = 1): Count
 }
 
 /**
- * Adds counts by kind, because providers choose the names of errors. @param maxKinds of the result; further tries count
- * as `_OTHER`
+ * Adds counts by kind, because providers choose the names of errors.
+ * @param maxKinds of the result; further tries count as `_OTHER`
  */
 export function addTries(some: Counts, others: Counts, maxKinds: number, sign: 1 | -1 = 1): Counts {
   const sums = addCounts(some, others, sign);

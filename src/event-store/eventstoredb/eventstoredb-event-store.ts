@@ -93,7 +93,8 @@ const closeLimitMs = 6_000;
 
 /**
  * Opens an event store on EventStoreDB or KurrentDB, from 23.10 on. It connects at the first call, and again whenever
- * the connection is lost. @throws StartupError when the URL is wrong
+ * the connection is lost.
+ * @throws StartupError when the URL is wrong
  */
 export function openEventStoreDbEventStore(options: EventStoreDbOptions): EventStoreDbEventStore {
   return new EventStoreDbEventStore(options);
@@ -271,8 +272,8 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
   }
 
   /**
-   * Finds a stream that would be ours without the prefix; null without one, or if ours cannot be distinguished. @throws
-   * UnavailableError
+   * Finds a stream that would be ours without the prefix; null without one, or if ours cannot be distinguished.
+   * @throws UnavailableError
    */
   async findUnprefixedStream(): Promise<string | null> {
     const filter = this.#names.unprefixedEvents();

@@ -47,7 +47,8 @@ export function isMarked(revision: number): boolean {
 
 /**
  * Selects events from revision `$from` to `$to`, in order. It follows the list backwards, from the nearest mark or the
- * head. @param columns of `events`
+ * head.
+ * @param columns of `events`
  */
 export function streamRangeSql(columns: string): string {
   return `
@@ -65,9 +66,9 @@ export function streamRangeSql(columns: string): string {
 
 /**
  * Opens the file for the only writer, durable at every commit. It checks that the file is an event store that this code
- * can read, and initializes a new file. It takes no longer for a large file. @param file path of the SQLite file; its
- * folder must exist @throws StartupError if the file is not an event store, is of a newer or an older release, or is
- * damaged
+ * can read, and initializes a new file. It takes no longer for a large file.
+ * @param file path of the SQLite file; its folder must exist
+ * @throws StartupError if the file is not an event store, is of a newer or an older release, or is damaged
  */
 export function openEventFile(file: string): DatabaseSync {
   const database = openDatabase(file);
@@ -90,8 +91,9 @@ export function openEventFileForReading(file: string): DatabaseSync {
 }
 
 /**
- * Checks the file and changes nothing. @throws StartupError if the file does not exist, is not an event store, is of a
- * newer or an older release, or is damaged
+ * Checks the file and changes nothing.
+ * @throws StartupError if the file does not exist, is not an event store, is of a newer or an older release, or is
+ * damaged
  */
 export function checkEventFile(file: string): void {
   if (!existsSync(file)) throw new StartupError(`${file} is not there: name the event store's file.`);

@@ -38,8 +38,8 @@ export interface EventReader
   /** Reads events as stored, not upcast: what `verifyChain` takes. @throws UnavailableError; UnreadableStreamError */
   readRaw(stream: string, fromRevision: number, limit?: number): ReadonlyArray<StoredEvent>;
   /**
-   * Reads events as stored, not upcast. Stops early, after at least one event, if the texts are large. @throws
-   * UnavailableError
+   * Reads events as stored, not upcast. Stops early, after at least one event, if the texts are large.
+   * @throws UnavailableError
    */
   readRawLog(after: number, limit: number): ReadonlyArray<RawEvent>;
   /** Ends the waits for changes, too. */

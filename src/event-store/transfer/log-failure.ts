@@ -23,7 +23,8 @@ export function describeBroken({ stream, revision, id, expectedRevision, reason 
 }
 
 /**
- * Describes an event that does not decode, although its chain is intact. @param fault what is wrong, with its pointer
+ * Describes an event that does not decode, although its chain is intact.
+ * @param fault what is wrong, with its pointer
  */
 export function describeUndecodable({ stream, revision, id, type }: StoredEvent, fault: string): string {
   return `revision ${revision} of ${stream}, event ${id} (${type}), cannot be decoded: ${fault}`;

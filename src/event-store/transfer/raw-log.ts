@@ -13,7 +13,8 @@ export interface RawEvent extends StoredEvent {
 export interface RawLog {
   /**
    * Reads events in order; none at the end of the log. If the texts are large, it stops early, after at least one
-   * event. @throws UnavailableError
+   * event.
+   * @throws UnavailableError
    */
   readRawLog(after: number, limit: number): ReadonlyArray<RawEvent> | Promise<ReadonlyArray<RawEvent>>;
   /** The position of the last event; 0 for an empty log. @throws UnavailableError */
@@ -24,8 +25,9 @@ export interface RawLog {
 export interface LogTarget extends RawLog {
   /**
    * Stores events in their order, each at its revision, durably when it returns. After a failure the first ones may be
-   * stored, without a gap. @returns the position of the last event @throws LogError if a stream is at another revision,
-   * or if an event is too large for the store; UnavailableError
+   * stored, without a gap.
+   * @returns the position of the last event
+   * @throws LogError if a stream is at another revision, or if an event is too large for the store; UnavailableError
    */
   store(events: ReadonlyArray<StoredEvent>): Promise<number>;
 }

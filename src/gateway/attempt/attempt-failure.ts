@@ -33,12 +33,12 @@ export type AttemptFailure =
   | { readonly kind: 'here'; readonly failure: Failure }
   | ProviderRefusal;
 
-/** By its status, or by an error inside an answer that began as a success. */
+/** A refusal by the provider: by its status, or by an error inside an answer that began as a success. */
 export interface ProviderRefusal {
   readonly kind: 'refused';
   readonly status: number;
   readonly error: ProviderError | null;
-  /** Unchanged, decompressed; null for an error inside a stream. */
+  /** The unchanged, decompressed body; null for an error inside a stream. */
   readonly body: Buffer | null;
   readonly retryAfterMs: number | null;
   readonly shouldRetry: string | null;
@@ -47,7 +47,7 @@ export interface ProviderRefusal {
 }
 
 export const malformed: AttemptFailure & { readonly kind: 'broken' } = { kind: 'broken', how: 'malformed' };
-/** The error must not leave its handler. */
+/** The failure of an answer that cannot be read. The error must not leave its handler. */
 export function unreadable(thrown: unknown): AttemptFailure {
   return { ...malformed, thrown };
 }
@@ -55,14 +55,14 @@ export function unreadable(thrown: unknown): AttemptFailure {
 export const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 export const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
 
-/** For an event that must be held, and is larger than that. */
+/** The failure of an event that must be held, and is larger than that. */
 export function tooLargeEvent(maxBytes: number): AttemptFailure {
   const limit = `${maxBytes} bytes, which the answers of a project may take (MAX_ANSWER_BYTES_IN_FLIGHT_PER_PROJECT)`;
   const detail = `An event of the provider’s stream has more than ${limit}. Ask for less at a time.`;
   return { kind: 'broken', how: 'too-large', detail };
 }
 
-/** An answer for which the node has no room. */
+/** The failure of an answer for which the node has no room. */
 export const noRoom: AttemptFailure = { kind: 'here', failure: answersFull };
 
 export const maxRefusalBytes = 1024 * 1024;
@@ -90,7 +90,7 @@ function errorIn(body: Buffer): ProviderError | null {
   return error ?? tooLongIn(isObject(value) ? value.message : undefined) ?? tooLongIn(body.toString('utf8'));
 }
 
-/** An error without a form, such as Bedrock's `{"message": "…"}`. */
+/** Reads an error without a form, such as Bedrock's `{"message": "…"}`. */
 function tooLongIn(message: Json | undefined): ProviderError | null {
   const error = { message: typeof message === 'string' ? message.trim() : '', type: null, code: null, param: null };
   return isContextLength(error) ? error : null;
@@ -118,7 +118,7 @@ function boundedError({ message, type, code, param }: ProviderError): ProviderEr
   return { message: message.slice(0, maxTextLength), type: bounded(type), code: bounded(code), param: bounded(param) };
 }
 
-/** A provider may echo the headers of the request. */
+/** Removes secrets: a provider may echo the headers of the request. */
 export function redactRefusal(refused: ProviderRefusal, redactor: SecretRedactor): ProviderRefusal {
   const { error, body, requestId } = refused;
   const redact = (text: string | null) => (text === null ? null : redactor.redact(text));
@@ -138,7 +138,7 @@ export function redactRefusal(refused: ProviderRefusal, redactor: SecretRedactor
   };
 }
 
-/** Decides whether and where the call is retried. */
+/** What a refusal means, which decides whether and where the call is retried. */
 export type RefusalClass =
   /** The target may serve it later. */
   | 'busy'
@@ -146,7 +146,7 @@ export type RefusalClass =
   | 'operator'
   /** The target does not have what the request needs, and will not have it later. Another may. */
   | 'unsupported'
-  /** Too long for this model; another may have a larger context. */
+  /** The request is too long for this model; another may have a larger context. */
   | 'context-length'
   /** The request is invalid for every target. */
   | 'request'
@@ -183,7 +183,7 @@ function statusOf(error: ProviderError): number {
 /** OpenTelemetry's value for an error without a name. */
 export const otherErrorType = '_OTHER';
 
-/** Anything else may contain a client's text. */
+/** The form of names that are recorded. Anything else may contain a client's text. */
 const name = /^[\w.-]{1,64}$/;
 
 export function isErrorType(text: string): boolean {

@@ -8,23 +8,23 @@ import { type AttemptFailure, maxRefusalBytes, parseRefusal, type TimeoutName, u
 import type { AttemptControl, BodyConsumer, CreateBodyConsumer } from './body-consumer.ts';
 import { Deadline } from './deadline.ts';
 
-/** In milliseconds. */
+/** The timeouts of an attempt in milliseconds. */
 export interface AttemptTimeouts extends Pick<Timeouts, 'connectMs' | 'headersMs' | 'firstContentMs' | 'idleMs'> {
-  /** From the request sent to the beginning of a part, for a target that shows signs of life until then. */
+  /** The time from the request sent to the beginning of a part, for a target that shows signs of life until then. */
   readonly firstPartMs: number;
 }
 
 /** How many times as long as a mute target one may take that shows signs of life, but begins nothing. */
 const signsOfLifeFactor = 3;
 
-/** For any attempt but one that waits for a whole answer to be made. */
+/** The timeouts of any attempt but one that waits for a whole answer to be made. */
 export function attemptTimeouts(timeouts: Timeouts): AttemptTimeouts {
   return { ...timeouts, firstPartMs: signsOfLifeFactor * timeouts.firstContentMs };
 }
 
 interface WaitingCall {
   readonly remainingMs: number;
-  /** Targets that may still serve it, with the present one. */
+  /** The number of targets that may still serve it, with the present one. */
   readonly targetsLeft: number;
 }
 
@@ -32,8 +32,8 @@ const lastWaitMs = 300_000;
 const minWaitMs = 60_000;
 
 /**
- * For a provider that sends nothing before it has made the whole answer. What the configuration does not state leaves
- * time for the targets after it.
+ * The timeouts for a provider that sends nothing before it has made the whole answer. What the configuration does not
+ * state leaves time for the targets after it.
  */
 export function wholeAnswerTimeouts(target: ModelTarget, { remainingMs, targetsLeft }: WaitingCall): AttemptTimeouts {
   const isLast = targetsLeft === 1;
@@ -49,7 +49,7 @@ export type AttemptOutcome =
   | { readonly kind: 'abandoned' }
   | { readonly kind: 'failed'; readonly failure: AttemptFailure };
 
-/** By the monotonic clock in ms; null if they did not arrive. */
+/** Times by the monotonic clock in ms; null for what did not arrive. */
 export interface AttemptTimes {
   readonly headersAt: number | null;
   readonly contentAt: number | null;
@@ -139,7 +139,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     this.#onContent = onContent;
   }
 
-  /** Null before the provider's answer, and without one. */
+  /** The status; null before the provider's answer, and without one. */
   get status(): number | null {
     return this.#status;
   }
@@ -173,7 +173,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     this.#isPaused = false;
   }
 
-  /** The time of the whole call is over. */
+  /** Ends the attempt, because the time of the whole call is over. */
   expire(): void {
     this.fail({ kind: 'limit', limit: 'total' });
   }
@@ -293,7 +293,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     this.#guard(() => this.fail(parseRefusal(status, headers, body.bytes)));
   }
 
-  /** An error ends this attempt alone. */
+  /** Guards a reader, so that an error ends this attempt alone. */
   #guard(read: () => void): void {
     try {
       read();

@@ -24,7 +24,7 @@ export class Deadline {
     this.#onOver = onOver;
   }
 
-  /** Replaces an earlier time. @param milliseconds from now; it fires up to 20 ms later */
+  /** Sets the time in place of an earlier one. @param milliseconds from now; it fires up to 20 ms later */
   set(milliseconds: number): void {
     this.#at = performance.now() + milliseconds;
     this.#index ??= watched.push(this) - 1;

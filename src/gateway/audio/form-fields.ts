@@ -12,11 +12,11 @@ const quote = 0x22;
 const openBracket = 0x5b;
 const letterN = 0x6e;
 
-/** A client's own form may have texts of as many bytes. */
+/** Maximum number of fields. A client's own form may have texts of as many bytes. */
 const maxFields = 100;
 const maxFieldBytes = 1024 * 1024;
 
-/** Of a field's headers and delimiter. */
+/** Number of bytes of a field's headers and delimiter. */
 const bytesAroundField = 256;
 
 interface FieldPlace extends ValuePlace {
@@ -43,7 +43,7 @@ export async function readFormFields(
   return shortage === null ? E.right(fieldsAt(bytes, places.found)) : E.left(bodyShortageFailure(shortage));
 }
 
-/** The last member of a name counts, as for JSON.parse. */
+/** The fields at places. The last member of a name counts, as for JSON.parse. */
 function fieldsAt(bytes: Buffer, places: ReadonlyArray<FieldPlace>): ReadonlyArray<readonly [string, string]> {
   const named = Map.groupBy(places, ({ nameStart }) => nameStart);
   const members = new Map<string, ReadonlyArray<readonly [string, string]>>();
@@ -69,7 +69,7 @@ class FieldPlaces implements JsonListener {
   readonly found: Growing[] = [];
   /** Why the fields cannot become a form; null while they can. */
   fault: Failure | null = null;
-  /** At most, of a form with the fields so far. */
+  /** The maximum size of a form with the fields so far. */
   bytes = 0;
   readonly #body: Buffer;
   /** The member that is read, if it becomes fields. */
@@ -128,7 +128,7 @@ class FieldPlaces implements JsonListener {
   }
 }
 
-/** A failure names no longer name. */
+/** Maximum length of a name in a failure. */
 const maxNamedBytes = 200;
 
 function pointerAt(bytes: Buffer, nameStart: number, nameEnd: number): string {

@@ -39,7 +39,7 @@ export class OtherMembers implements JsonListener {
     this.#current = null;
   }
 
-  /** Null if the members are too large for one turn of the event loop. */
+  /** Parses the members; null if they are too large for one turn of the event loop. */
   parse(): JsonObject | null {
     if (this.#isFull) return null;
     this.#parsed ??= Object.fromEntries(

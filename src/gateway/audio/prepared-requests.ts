@@ -13,8 +13,8 @@ import { type OutgoingRequest, outgoingThrough, type Requests } from '#gateway/r
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
 /**
- * For every target that can serve the call, before the first attempt. @param make undefined if its provider does not
- * support the operation
+ * Prepares a request for every target that can serve the call, before the first attempt.
+ * @param make undefined if its provider does not support the operation
  * @returns why no target can serve it, if each refuses a member of the request
  */
 export function prepareRequests(

@@ -8,11 +8,11 @@ import type { FreeSpace } from '#shared/files/free-space.ts';
 import { Spool, spoolShortageFailure } from './spool.ts';
 
 interface SpoolFolderOptions {
-  /** For the files of spools; it exists. */
+  /** The folder for the files of spools; it exists. */
   readonly folder: string;
   readonly budget: ByteBudget;
   readonly freeSpace: FreeSpace;
-  /** Default: in the file system. */
+  /** Makes a file. Default: in the file system. */
   readonly makeFile?: MakeFile;
 }
 
@@ -24,8 +24,9 @@ export class SpoolFolder {
   }
 
   /**
-   * The caller must close the spool. @param projectId sends the upload @param memory counts the bytes that the spool
-   * keeps in memory
+   * The caller must close the spool.
+   * @param projectId sends the upload
+   * @param memory counts the bytes that the spool keeps in memory
    */
   open(projectId: string, memory: ByteReservation): Spool {
     const { folder, budget, makeFile = makeUnnamedFile } = this.#options;
@@ -38,7 +39,7 @@ export class SpoolFolder {
     });
   }
 
-  /** Null if the file can take the bytes. */
+  /** The shortage; null if the file can take the bytes. */
   async #shortageOf(disk: ByteReservation, bytes: number): Promise<Failure | null> {
     const shortage = disk.shortageOf(bytes);
     if (shortage !== null) return spoolShortageFailure(shortage);

@@ -7,9 +7,9 @@ import type { ByteReservation, ByteShortage } from '#exchange/byte-budget.ts';
 import { countReleasedBytes } from '#exchange/minor-gc.ts';
 import type { StoredBody } from '#gateway/transport/transport.ts';
 
-/** Further bytes go to a file. */
+/** Number of bytes in memory. Further ones go to a file. */
 const memoryBytes = 1024 * 1024;
-/** Of one write to the file and of one read from it. */
+/** Number of bytes of one write to the file and of one read from it. */
 const pieceBytes = 128 * 1024;
 
 /** A range of a spool's bytes, or inserted bytes. */
@@ -17,11 +17,11 @@ export type Piece = { readonly start: number; readonly end: number } | Buffer;
 
 interface SpoolOptions {
   readonly makeFile: () => Promise<FileHandle>;
-  /** Bytes that were written to the file are released. */
+  /** Counts the bytes in memory. Those that were written to the file are released. */
   readonly memory: ByteReservation;
-  /** For the bytes in the file; released when the spool is closed. */
+  /** Counts the bytes in the file; released when the spool is closed. */
   readonly disk: ByteReservation;
-  /** Null if the file can take this many more bytes. */
+  /** The shortage; null if the file can take this many more bytes. */
   readonly shortageOf: (bytes: number) => Promise<Failure | null>;
 }
 
@@ -43,12 +43,12 @@ export class Spool {
     this.#options = options;
   }
 
-  /** Null while it has refused none. */
+  /** Why bytes were refused; null while none were. */
   get refusal(): Failure | null {
     return this.#refusal;
   }
 
-  /** Null if there is room for an upload of this many bytes now. */
+  /** The shortage; null if there is room for an upload of this many bytes now. */
   async shortageOf(bytes: number): Promise<Failure | null> {
     return bytes <= memoryBytes ? null : this.#options.shortageOf(bytes - memoryBytes);
   }
@@ -78,7 +78,7 @@ export class Spool {
     return this.#waitingLength === 0 || this.#writeOut();
   }
 
-  /** Can be read any number of times. */
+  /** A body, which can be read any number of times. */
   body(pieces: ReadonlyArray<Piece>): StoredBody {
     const bytes = pieces.reduce(
       (sum, piece) => sum + (Buffer.isBuffer(piece) ? piece.length : piece.end - piece.start),
@@ -87,7 +87,7 @@ export class Spool {
     return { bytes, open: () => Readable.from(this.#read(pieces), { objectMode: false }) };
   }
 
-  /** Afterwards the bodies of this upload cannot be read. */
+  /** Closes the spool. Afterwards the bodies of this upload cannot be read. */
   async close(): Promise<void> {
     const file = this.#file;
     this.#file = null;
@@ -173,7 +173,7 @@ function without(buffers: ReadonlyArray<Buffer>, bytes: number): ReadonlyArray<B
 
 const retryAfterSeconds = 5;
 
-/** For an upload whose bytes would exceed a limit. */
+/** The failure of an upload whose bytes would exceed a limit. */
 export function spoolShortageFailure(shortage: ByteShortage): Failure {
   return shortage === 'project' ? projectFull : nodeFull;
 }

@@ -19,7 +19,7 @@ import { endpoints } from '#gateway/operations.ts';
 import { gatewayErrorResponse, sendError } from '#gateway/response/error-response.ts';
 import { readLine } from './read-line.ts';
 
-/** A speech or a long chat. */
+/** Maximum size of an answer: a speech or a long chat. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
 /** Refusals by this node's limits or stores, not because of the line. The batch retries such a line later. */
@@ -38,7 +38,7 @@ const passing: ReadonlySet<FailureCode> = new Set([
 const laterMs = 250;
 const later: LineOutcome = { kind: 'later', afterMs: laterMs };
 
-/** Through the gateway, without a connection. */
+/** Calls models through the gateway, without a connection. */
 export function createLineCaller(gateway: Gateway, limits: GatewayLimits): LineCalls {
   const { budgets } = gateway.admission;
   return {
@@ -132,7 +132,8 @@ function endpointAt(path: string): Endpoint {
 }
 
 /**
- * As the gateway answers a client. @param call with the line's JSON as its body
+ * Answers a line as the gateway answers a client.
+ * @param call with the line's JSON as its body
  * @returns as the left side, why it was not relayed
  */
 async function answer({ body }: BatchLine, endpoint: Endpoint, call: GatewayCall): Promise<CallResult> {

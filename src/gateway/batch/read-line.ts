@@ -10,7 +10,8 @@ const maxCustomIdCharacters = 512;
 const lineNames = wantedNames({ custom_id: [], method: [], url: [], body: [] });
 
 /**
- * The body is copied unchanged and not checked. @param maxValues in the line
+ * Reads a line, whose body is copied unchanged and not checked.
+ * @param maxValues in the line
  * @returns the line, or its error
  */
 export async function readLine(

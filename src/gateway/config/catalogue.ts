@@ -21,7 +21,7 @@ export interface ModelTarget {
   /** `provider/model`, the name in responses, circuit breakers and records. */
   readonly id: string;
   readonly provider: string;
-  /** As the provider calls it. */
+  /** The name of the model as the provider calls it. */
   readonly model: string;
   /** The protocol of its requests, whatever the client speaks; null if its provider decides. */
   readonly protocol: string | null;
@@ -33,13 +33,13 @@ export interface ModelTarget {
   readonly prefill: boolean;
   /** Whether its vectors can be compared with those of the first target. */
   readonly interchangeable: boolean;
-  /** Of an answer; null if the configuration does not say. */
+  /** Maximum number of tokens of an answer; null if the configuration does not say. */
   readonly maxOutputTokens: number | null;
   readonly maxTokens: MaxTokensMember;
   /** Whether it thinks before it answers. */
   readonly reasoning: boolean;
   readonly thinking: TargetModel['thinking'];
-  /** In a chat; null for what it made since the user's last text. */
+  /** Which of its earlier reasoning it gets back in a chat; null for what it made since the user's last text. */
   readonly returnsReasoning: ReturnsReasoning | null;
   /** Whether it refuses calls without Gemini's signatures. */
   readonly checksSignatures: boolean;
@@ -58,14 +58,14 @@ export interface ModelRoute {
   /** The catalogue tag; the voice's name if a voice chose the model. */
   readonly name: string;
   readonly targets: ReadonlyArray<WeightedTarget>;
-  /** In order. */
+  /** The fallbacks in order. */
   readonly fallbacks: ReadonlyArray<ModelTarget>;
   readonly retries: number;
   /** If a target asks for a longer wait, in ms, the call goes to another target immediately. */
   readonly retryAfterMaxMs: number;
   readonly onStreamFailure: ModelConfiguration['onStreamFailure'];
   readonly askUsage: boolean;
-  /** For all attempts and waits together, from the complete request on. */
+  /** Time limit of all attempts and waits together, from the complete request on. */
   readonly totalMs: number;
   /**
    * Whether `totalMs` covers the fallbacks too, because the model or voice states it. Else each fallback has the total
@@ -76,20 +76,20 @@ export interface ModelRoute {
 
 export type CatalogueRefusal =
   | { readonly kind: 'unknown-model'; readonly model: string }
-  /** @property known the models that support it */
+  /** The model is not known or does not support the operation. @property known the models that support it */
   | { readonly kind: 'cannot-chat'; readonly model: string; readonly known: ReadonlyArray<string> }
-  /** @property known the existing names */
+  /** The voice is not known. @property known the existing names */
   | { readonly kind: 'unknown-voice'; readonly voice: string; readonly known: ReadonlyArray<string> }
   | { readonly kind: 'cannot-speak'; readonly model: string; readonly voice: string };
 
 interface Voice {
-  /** In the order of the attempts. */
+  /** The targets in the order of the attempts. */
   readonly targets: ReadonlyArray<VoiceTarget>;
-  /** With the voice's own models. */
+  /** The route with the voice's own models. */
   readonly route: ModelRoute;
 }
 
-/** Immutable: a new configuration makes a new catalogue. */
+/** What the gateway serves. It is immutable: a new configuration makes a new catalogue. */
 export class Catalogue {
   readonly #configuration: GatewayConfiguration;
   readonly #routes: ReadonlyMap<string, ModelRoute>;
@@ -109,7 +109,7 @@ export class Catalogue {
     return this.#configuration.currency;
   }
 
-  /** In the configuration's order. */
+  /** The models in the configuration's order. */
   models(): ReadonlyArray<ModelRoute> {
     return [...this.#routes.values()];
   }
@@ -194,7 +194,7 @@ function chats({ targets, fallbacks }: ModelRoute, { providers }: GatewayConfigu
 }
 
 /**
- * In the order of the attempts: the weighted targets, drawn by weight, then the fallbacks.
+ * The targets in the order of the attempts: the weighted targets, drawn by weight, then the fallbacks.
  * @param random from 0 to 1, 1 excluded
  */
 export function orderTargets(route: ModelRoute, random: () => number): ReadonlyArray<ModelTarget> {
@@ -208,7 +208,7 @@ export function orderTargets(route: ModelRoute, random: () => number): ReadonlyA
   return [...ordered, ...route.fallbacks];
 }
 
-/** Targets without weight come last. */
+/** Draws by weight. Targets without weight come last. */
 function pickByWeight(targets: ReadonlyArray<WeightedTarget>, random: number): number {
   let point = random * targets.reduce((sum, { weight }) => sum + weight, 0);
   const index = targets.findIndex(({ weight }) => {
@@ -298,7 +298,9 @@ function createTarget(
   };
 }
 
-/** What the target says, else its model, else its provider; undefined if none does. */
+/**
+ * The member for the limit of tokens: what the target says, else its model, else its provider; undefined if none does.
+ */
 export function saidMaxTokens(
   target: Pick<TargetReference, 'maxTokens'>,
   model: Partial<Pick<ModelConfiguration, 'maxTokens'>>,
@@ -318,7 +320,7 @@ function withComparableVectors(route: ModelRoute): ModelRoute {
   return { ...route, targets: route.targets.filter(isAsked), fallbacks: route.fallbacks.filter(isAsked) };
 }
 
-/** They serve no embedding, because their vectors differ from those of the first one. */
+/** The targets that serve no embedding, because their vectors differ from those of the first one. */
 export function passedOverForEmbeddings({ targets, fallbacks }: ModelRoute): ReadonlyArray<ModelTarget> {
   const [first] = targets;
   return [...targets, ...fallbacks].filter(({ model, interchangeable }) => model !== first?.model && !interchangeable);
@@ -333,7 +335,7 @@ function withVoices(route: ModelRoute, voiceOn: (target: ModelTarget) => string 
   return { ...route, targets: speaking(route.targets), fallbacks: speaking(route.fallbacks) };
 }
 
-/** A name has priority over another entry's id. */
+/** The voices by name and id. A name has priority over another entry's id. */
 function indexVoices(configuration: GatewayConfiguration): ReadonlyMap<string, Voice> {
   const all = Object.entries(configuration.voices).map(([name, voice]) => ({
     name,

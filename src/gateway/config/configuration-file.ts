@@ -10,11 +10,11 @@ import { decodeConfiguration } from './decode-configuration.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Polling works with links, with mounts and with every editor. */
+/** How often the file is read, because polling works with links, with mounts and with every editor. */
 const pollMs = 1_000;
-/** An invalid file may be half written. It is refused if it stays unchanged for this long. */
+/** How long an invalid file must stay unchanged until it is refused, because it may be half written. */
 const settleMs = 200;
-/** A file on another machine may never be read, and later reads wait for this one. */
+/** Time limit of a read. A file on another machine may never be read, and later reads wait for this one. */
 const maxReadMs = 30_000;
 const maxReads = 10;
 const maxListedIssues = 5;
@@ -43,13 +43,13 @@ export class ConfigurationFile {
     return read.right.configuration;
   }
 
-  /** An invalid change is logged, and the running configuration stays. */
+  /** Watches the file. An invalid change is logged, and the running configuration stays. */
   watch(onChange: (configuration: GatewayConfiguration) => void): void {
     this.#onChange = onChange;
     watchFile(this.#path, { interval: pollMs, persistent: false }, this.#handleCheck);
   }
 
-  /** Even if the file has not changed. Never rejects. */
+  /** Reads the file again even if it has not changed. Never rejects. */
   reload(): Promise<void> {
     // Reads run one after the other, so that an older text never replaces a newer one.
     this.#reading = this.#reading.then(() => this.#apply());

@@ -1,7 +1,7 @@
 import type { Provider } from '#gateway/providers/provider.ts';
 import type { Catalogue } from './catalogue.ts';
 
-/** A call uses the same snapshot until it ends. */
+/** A configuration at a time. A call uses the same snapshot until it ends. */
 export interface ConfigurationSnapshot {
   readonly catalogue: Catalogue;
   readonly providers: ReadonlyMap<string, Provider>;

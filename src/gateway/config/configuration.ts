@@ -19,15 +19,15 @@ const modelName = checkedText(text({ min: 1, max: 500 }), checkVisibleAscii);
 
 const upToAMillion = numberBetween(0, 1_000_000);
 
-/** In the operator's currency. Amounts without a price are not billed. */
+/** Prices in the operator's currency. Amounts without a price are not billed. */
 const Price = strictObject({
   inputPerMillion: withDefault(upToAMillion, 0),
   outputPerMillion: withDefault(upToAMillion, 0),
-  /** Of input that the provider reads from its cache; missing: as other input. */
+  /** The price of input that the provider reads from its cache; missing: as other input. */
   cachedInputPerMillion: optional(upToAMillion),
-  /** Of input that the provider writes to its cache; missing: as other input. */
+  /** The price of input that the provider writes to its cache; missing: as other input. */
   cacheWritePerMillion: optional(upToAMillion),
-  /** Of input that stays in that cache for an hour; missing: as other input that is written to it. */
+  /** The price of input that stays in that cache for an hour; missing: as other input that is written to it. */
   cacheWriteHourPerMillion: optional(upToAMillion),
   perMillionCharacters: optional(upToAMillion),
   perMinute: optional(upToAMillion),
@@ -58,7 +58,7 @@ const Fallback = strictObject({
 });
 
 const retries = withDefault(integer(0, 10), 2);
-/** In ms. If a target asks for a longer wait, the call goes to another target. */
+/** Maximum wait in ms. If a target asks for a longer one, the call goes to another target. */
 const retryAfterMax = withDefault(integer(0, maxRetryAfterMs), 2_000);
 
 const Model = strictObject({
@@ -112,14 +112,14 @@ const Limits = strictObject({
   partnerFactor: withDefault(integer(1, 1_000_000), defaultLimitFactor),
 });
 
-/** Without the checks between its parts: see `decodeConfiguration`. */
+/** The configuration, without the checks between its parts: see `decodeConfiguration`. */
 export const Configuration = strictObject({
   providers: withDefaultInput(byName(ConfiguredProvider), {}),
   models: withDefaultInput(byName(Model), {}),
   auto: withDefaultInput(Auto, {}),
   voices: withDefaultInput(byName(Voice), {}),
   limits: withDefaultInput(Limits, {}),
-  /** Of all prices (ISO 4217). */
+  /** The currency of all prices (ISO 4217). */
   currency: withDefault(
     checkedText(text(), (code) => (/^[A-Z]{3}$/.test(code) ? null : 'must be a code of ISO 4217, like USD')),
     'USD',

@@ -33,7 +33,7 @@ export function decodeConfiguration(
   return issues.length > 0 ? E.left(issues) : decoded;
 }
 
-/** Between the parts: names without an entry, variables that are not set. */
+/** Finds issues between the parts: names without an entry, variables that are not set. */
 function findReferenceIssues(configuration: GatewayConfiguration, environment: Environment): ReadonlyArray<InputError> {
   const { providers, models, auto, voices } = configuration;
   const found: InputError[] = [];
@@ -94,7 +94,7 @@ function findReferenceIssues(configuration: GatewayConfiguration, environment: E
   return found;
 }
 
-/** An unknown model is another issue, which is reported elsewhere. */
+/** True also for an unknown model, which is another issue that is reported elsewhere. */
 function isChatModel(
   model: ModelConfiguration | undefined,
   providers: Readonly<Record<string, ProviderConfiguration>>,
@@ -127,7 +127,7 @@ function findProviderIssues(provider: ProviderConfiguration, environment: Enviro
   return found;
 }
 
-/** Of the protocol that a target names. */
+/** Finds issues of the protocol that a target names. */
 function findProtocolIssues(
   { provider: name, protocol, prefill = false }: TargetEntry,
   providers: GatewayConfiguration['providers'],

@@ -19,7 +19,7 @@ const Message = withJsonSchema(t.type({ role: t.string }), {
   additionalProperties: true,
 });
 
-/** Only `auto` reads the hint. Any other model gets the value unchanged. */
+/** The hint of `auto`. Any other model gets the value unchanged. */
 const Reasoning = withJsonSchema(nullable(json), {
   description: `With the model auto one of ${reasoningHints.join(', ')}; with another model it is passed on as it is`,
   examples: ['fast'],

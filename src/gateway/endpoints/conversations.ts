@@ -51,7 +51,7 @@ export const exampleResponse = {
 
 export const responseId = { responseId: t.string };
 
-/** Takes memory for the response before it is read. @throws UnavailableError */
+/** Finds the turn, and takes memory for the response before it is read. @throws UnavailableError */
 export async function findTurn(call: GatewayCall): Promise<E.Either<Failure, KeptTurn>> {
   const id = idIn(call);
   const { turns } = call.gateway.responses;
@@ -67,7 +67,7 @@ export function idIn({ parameters: { responseId: id = '' } }: GatewayCall): stri
   return id;
 }
 
-/** For an id of which this project has no response. */
+/** The failure for an id of which this project has no response. */
 export function notFoundHere(id: string): Failure {
   return failure(
     'response-not-found',

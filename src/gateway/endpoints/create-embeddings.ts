@@ -124,7 +124,7 @@ class InputListener implements JsonListener {
   readonly maxLevel = 2;
   readonly members: MemberCollector;
   items = 0;
-  /** At most 100, of the items. */
+  /** The faults of the items, at most 100. */
   faults: InputError[] = [];
   readonly #bytes: Buffer;
 

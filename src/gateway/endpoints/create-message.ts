@@ -11,7 +11,7 @@ import { relayFailures } from './failures.ts';
 /** A text, or blocks of a type with members of their own. */
 const blocks = t.union([t.string, t.array(jsonObject)]);
 
-/** Those that a message must have, and those that it may have. Counting tokens checks them, too. */
+/** The members that a message must have, and those that it may have. Counting tokens checks them, too. */
 export const messageMembers = {
   model: t.string,
   messages: t.array(t.type({ role: t.string, content: blocks })),

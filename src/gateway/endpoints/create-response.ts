@@ -89,7 +89,8 @@ async function readResponseInput(call: GatewayCall): Promise<E.Either<Failure, R
 }
 
 /**
- * Called before anything of the project is read, so that an erasure during the call leaves nothing of it stored.
+ * Begins to store a response. Called before anything of the project is read, so that an erasure during the call leaves
+ * nothing of it stored.
  * @returns null if the store cannot be used, so that the response is not stored
  */
 async function beginStoring({ gateway, caller }: GatewayCall): Promise<ProjectGeneration | null> {
@@ -97,7 +98,7 @@ async function beginStoring({ gateway, caller }: GatewayCall): Promise<ProjectGe
   return E.isRight(begun) ? begun.right : null;
 }
 
-/** A response that could not be stored is refused before a provider begins to make it. */
+/** Refuses a response that could not be stored before a provider begins to make it. */
 function checkBackground({ batchId }: GatewayCall, { bytes, values }: ResponsesRequest): Failure | null {
   if (batchId !== null) return noBackgroundInBatch;
   if (bytes.length > maxBackgroundBytes) return bodyTooLarge(maxBackgroundBytes);

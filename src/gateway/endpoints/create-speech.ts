@@ -88,7 +88,7 @@ async function readSpeech(call: GatewayCall): Promise<E.Either<Failure, SpeechRe
 
 const sliceLength = 1_000_000;
 
-/** With a turn of the event loop between two slices. */
+/** Counts characters with a turn of the event loop between two slices. */
 async function charactersIn(text: string): Promise<number> {
   let characters = 0;
   for (let start = 0, end = 0; start < text.length; start = end) {
@@ -100,7 +100,7 @@ async function charactersIn(text: string): Promise<number> {
   return characters;
 }
 
-/** As they arrived, except for the model and the voice. */
+/** The body as it arrived, except for the model and the voice. */
 function speechBody({ bytes, members }: SpeechRequest, { model }: ModelTarget, voice: string): Buffer {
   const replace = { model: asciiJson(model), voice: asciiJson(voice) };
   return applyEdits(bytes, editsOf(members, { replace, add: ['model'] }));

@@ -76,7 +76,7 @@ async function formOfLine(
 
 const noFile = invalidInput([{ pointer: '/file', message: 'must be the id of a file' }]);
 
-/** A request that passes closes it at the end of its call, and any other one here. */
+/** Reads the upload. A request that passes closes it at the end of its call, and any other one here. */
 async function readTranscription(call: GatewayCall): Promise<E.Either<Failure, TranscriptionRequest>> {
   const spool = call.gateway.spools.open(call.caller.projectId, call.held.body);
   let read: E.Either<Failure, TranscriptionRequest> | null = null;
@@ -99,7 +99,7 @@ interface Upload {
 interface TranscriptionRequest extends Upload, RelayedInput {
   readonly file: FormPart;
   readonly model: string;
-  /** Texts in order, without the file. */
+  /** The texts in order, without the file. */
   readonly fields: ProviderTranscription['fields'];
 }
 

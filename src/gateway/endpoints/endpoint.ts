@@ -26,7 +26,7 @@ import { runFor } from '#shared/async/fair-queue.ts';
 /** An operation, and how its calls are answered. */
 export interface Endpoint extends Omit<StreamingOperation, 'relay'> {
   readonly errorForm: (headers: IncomingHttpHeaders) => ErrorForm;
-  /** The call has passed the limits of its project. */
+  /** Answers a call that has passed the limits of its project. */
   readonly answer: (call: GatewayCall) => Promise<CallResult>;
   /** Makes the call of a batch's line from a call with the line's JSON. Missing if that JSON is its body. */
   readonly fromLine?: (call: GatewayCall, line: LineOfBatch) => Promise<E.Either<Failure, GatewayCall>>;
@@ -34,7 +34,7 @@ export interface Endpoint extends Omit<StreamingOperation, 'relay'> {
 
 export interface LineOfBatch {
   readonly body: Buffer;
-  /** Null if the line names no file. */
+  /** The id of the file; null if the line names none. */
   readonly fileId: string | null;
 }
 
@@ -45,7 +45,7 @@ interface EndpointDefinition
     Pick<Endpoint, 'fromLine'> {
   readonly about: OperationAbout;
   readonly access: Pick<OperationAccess<unknown>, 'scope'>;
-  /** A function where it depends on the headers of a request. */
+  /** The form of errors, or a function where it depends on the headers of a request. */
   readonly errors: ErrorForm | Endpoint['errorForm'];
 }
 
@@ -62,13 +62,13 @@ interface RelayedDefinition<Input extends RelayedInput> extends EndpointDefiniti
     route: ModelRoute,
   ) => E.Either<Failure, Requests> | Promise<E.Either<Failure, Requests>>;
   readonly responder: (call: RelayedCall<Input>, route: ModelRoute) => ResponseHandler;
-  /** Missing if answers are only passed on. */
+  /** Keeps answers; missing if they are only passed on. */
   readonly keeper?: (call: RelayedCall<Input>) => Keeper | undefined;
-  /** Missing if only targets answer. */
+  /** The gateway's own answer; missing if only targets answer. */
   readonly ownAnswer?: OwnAnswer<Input>;
 }
 
-/** The gateway answers itself if no target has the endpoint. */
+/** How the gateway answers itself if no target has the endpoint. */
 interface OwnAnswer<Input extends RelayedInput> {
   /** Whether the failure says that the target does not have the endpoint. */
   readonly replaces: (failure: AttemptFailure) => boolean;

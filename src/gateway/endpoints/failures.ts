@@ -1,6 +1,6 @@
 import type { FailureCode } from '#domain/shared/failure.ts';
 
-/** Of every endpoint whose answer a provider makes. */
+/** The failures of every endpoint whose answer a provider makes. */
 export const relayFailures: ReadonlyArray<FailureCode> = [
   'body-too-slow',
   'model-not-found',
@@ -18,7 +18,7 @@ export const relayFailures: ReadonlyArray<FailureCode> = [
   'provider-timeout',
 ];
 
-/** Of files that a request names. */
+/** The failures of files that a request names. */
 export const failuresOfFiles: ReadonlyArray<FailureCode> = [
   'too-many-files',
   'file-not-found',
@@ -26,7 +26,7 @@ export const failuresOfFiles: ReadonlyArray<FailureCode> = [
   'unavailable',
 ];
 
-/** Of a response that is made in the background. */
+/** The failures of a response that is made in the background. */
 export const backgroundFailures: ReadonlyArray<FailureCode> = relayFailures.filter(
   (code) => code !== 'body-too-slow' && code !== 'model-not-found',
 );

@@ -38,7 +38,7 @@ export const getResponse = localEndpoint({
   answer: (call) => orUnavailable(() => answer(call)),
 });
 
-/** A response that is still made in the background is the provider's. */
+/** Answers a stored response. One that is still made in the background is the provider's. */
 async function answer(call: GatewayCall): Promise<CallResult> {
   const turn = await findTurn(call);
   if (E.isLeft(turn)) return turn;

@@ -8,7 +8,7 @@ import { nullable } from '#shared/codecs/choice.ts';
 import { integer } from '#shared/codecs/number.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** For a million tokens, for a million characters of speech, for a minute of audio. */
+/** Prices for a million tokens, for a million characters of speech, for a minute of audio. */
 const TargetPrice = t.type({
   target: t.string,
   price: nullable(
@@ -32,7 +32,7 @@ export const Model = t.intersection(
       created: integer(0, Number.MAX_SAFE_INTEGER),
       owned_by: t.string,
     }),
-    /** Only for keys of the types `admin` and `partner`. */
+    /** The prices, only for keys of the types `admin` and `partner`. */
     t.partial({ pricing: t.type({ currency: t.string, targets: t.readonlyArray(TargetPrice) }) }),
   ],
   'Model',
@@ -50,12 +50,12 @@ export function formOfModels(headers: IncomingHttpHeaders): ErrorForm {
 
 type Reader = Pick<Caller, 'keyType'>;
 
-/** OpenAI's form: tags, and `auto` if it names a model. */
+/** The list in OpenAI's form: tags, and `auto` if it names a model. */
 export function modelList(served: ConfigurationSnapshot, caller: Reader): JsonObject {
   return { object: 'list', data: models(served, caller) };
 }
 
-/** Null for a model that is not in the list. */
+/** The model; null for one that is not in the list. */
 export function modelNamed(served: ConfigurationSnapshot, name: string, caller: Reader): JsonObject | null {
   return models(served, caller).find(({ id }) => id === name) ?? null;
 }
@@ -69,7 +69,7 @@ function models({ catalogue }: ConfigurationSnapshot, caller: Reader): ReadonlyA
   return catalogue.hasAuto ? [model('auto', 'switchyard'), ...tags] : tags;
 }
 
-/** Who runs the platform, and who resells it. */
+/** True for who runs the platform, and who resells it. */
 function maySeePrices({ keyType }: Reader): boolean {
   return keyType === 'admin' || keyType === 'partner';
 }
@@ -92,13 +92,13 @@ function ownersOf({ targets, fallbacks }: ModelRoute): string {
   ].join(', ');
 }
 
-/** Anthropic's form, on one page (https://docs.anthropic.com/en/api/models-list). */
+/** The list in Anthropic's form, on one page (https://docs.anthropic.com/en/api/models-list). */
 export function anthropicModelList(served: ConfigurationSnapshot): JsonObject {
   const data = namesIn(served).map(anthropicModelOf);
   return { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
 }
 
-/** Null for a model that is not in the list. */
+/** The model; null for one that is not in the list. */
 export function anthropicModel(served: ConfigurationSnapshot, name: string): JsonObject | null {
   return namesIn(served).includes(name) ? anthropicModelOf(name) : null;
 }

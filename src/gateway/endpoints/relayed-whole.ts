@@ -22,7 +22,7 @@ export interface WholeRequest extends JsonRequest {
 }
 
 interface WholeRelaying {
-  /** Below the base URL of a provider. */
+  /** The path below the base URL of a provider. */
   readonly path: string;
   /** The member that every answer has. */
   readonly requiredMember: string;
@@ -32,8 +32,8 @@ interface WholeRelaying {
 }
 
 /**
- * The request and the answer pass as they come, but for the model. The gateway checks a few members of the request, and
- * reads the usage of the answer.
+ * Relays a request and its answer, which pass as they come, but for the model. The gateway checks a few members of the
+ * request, and reads the usage of the answer.
  */
 export function relayedWhole(relaying: WholeRelaying) {
   return {
@@ -48,13 +48,13 @@ export function relayedWhole(relaying: WholeRelaying) {
   };
 }
 
-/** One request at a time, because a body may be large. */
+/** Makes one request at a time, because a body may be large. */
 class WholeRequests implements Requests {
   readonly #call: RelayedCall<WholeRequest>;
   readonly #path: string;
   readonly #query: string;
   readonly #forwarded: ReadonlyArray<string>;
-  /** A retry on the same target sends the same bytes. */
+  /** The last request, so that a retry on the same target sends the same bytes. */
   #last: { readonly target: ModelTarget; readonly body: Buffer } | null = null;
 
   constructor(call: RelayedCall<WholeRequest>, { path, headers: alsoForwarded = [] }: WholeRelaying) {

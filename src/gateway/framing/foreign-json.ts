@@ -3,18 +3,21 @@ import type { WorkOwner } from '#shared/async/fair-queue.ts';
 import { type Json, parsedJson } from '#shared/json/json.ts';
 import { byteTable, maxJsonLevels, pastPlainText } from '#shared/json/json-scanner.ts';
 
-/** Of a provider's JSON that becomes objects: arrays, objects, strings, numbers, true, false and null. */
+/**
+ * Maximum number of values of a provider's JSON that becomes objects: arrays, objects, strings, numbers, true, false
+ * and null.
+ */
 export const maxForeignValues = 200_000;
 
 export const maxErrorValues = 10_000;
 
-/** In place of JSON that is too large to be parsed. */
+/** The mark in place of JSON that is too large to be parsed. */
 export const tooLargeJson = Symbol('JSON with too many values or levels');
 
-/** Undefined if the text is not JSON. */
+/** JSON of a provider. Undefined if the text is not JSON. */
 export type ForeignJson = Json | undefined | typeof tooLargeJson;
 
-/** In one turn of the event loop. */
+/** Number of bytes that are read in one turn of the event loop. */
 const sliceBytes = 1024 * 1024;
 
 const comma = 0x2c;
@@ -129,9 +132,9 @@ interface ForeignParsing {
 }
 
 /**
- * As `parseForeign`, of any size: a large text is scanned in pieces, with turns of the event loop between them. What its
- * values will take is reserved before, because they live until the answer is read. Those of a small text do not live
- * longer than its turn.
+ * Parses as `parseForeign` does, but JSON of any size: a large text is scanned in pieces, with turns of the event loop
+ * between them. What its values will take is reserved before, because they live until the answer is read. Those of a
+ * small text do not live longer than its turn.
  */
 export async function parseForeignInTurns(
   bytes: Buffer,
@@ -155,7 +158,7 @@ async function scanInTurns(bytes: Buffer, held: WorkOwner): Promise<ForeignJsonS
   return scan;
 }
 
-/** In addition to its text: an empty object takes 56, and its place in an array 8. */
+/** The bytes of a value in addition to its text: an empty object takes 56, and its place in an array 8. */
 const bytesPerValue = 64;
 
 /** Each value has its own copy of its part of the text. */

@@ -1,7 +1,7 @@
-/** Pieces that are kept apart. Each takes memory of its own, even if it has one byte. */
+/** Maximum number of pieces that are kept apart. Each takes memory of its own, even if it has one byte. */
 const maxPieces = 256;
 
-/** A provider chooses the sizes of pieces, so small ones are joined. */
+/** Bytes in pieces. A provider chooses their sizes, so small ones are joined. */
 export class GatheredBytes {
   readonly #pieces: Buffer[] = [];
   /** The pieces at the beginning that were joined. */
@@ -20,7 +20,7 @@ export class GatheredBytes {
     return only !== undefined && this.#pieces.length === 1 ? only : Buffer.concat(this.#pieces, this.length);
   }
 
-  /** Forgets the pieces. */
+  /** Returns the pieces and forgets them. */
   take(): ReadonlyArray<Buffer> {
     this.length = 0;
     this.#joined = 0;

@@ -2,7 +2,7 @@ import type { Json } from '#shared/json/json.ts';
 import { maxErrorValues, parseForeign, tooLargeJson } from './foreign-json.ts';
 import { NextOf } from './next-of.ts';
 
-/** Longer values are not kept. */
+/** Maximum size of a kept value. */
 const maxValueBytes = 64 * 1024;
 
 const quote = 0x22;
@@ -57,7 +57,7 @@ export class JsonMemberReader {
     return this.#names.has(name);
   }
 
-  /** Undefined if the member is missing, too long or not JSON. */
+  /** The value; undefined if the member is missing, too long or not JSON. */
   value(name: string): Json | undefined {
     const pieces = this.#values.get(name);
     const value = pieces === undefined ? undefined : parseForeign(Buffer.concat(pieces), maxErrorValues);
@@ -151,7 +151,7 @@ export class JsonMemberReader {
   }
 }
 
-/** Without its quotes and escapes; empty if it cannot be read. */
+/** The name without its quotes and escapes; empty if it cannot be read. */
 function nameIn(json: string): string {
   const name = parseForeign(json);
   return typeof name === 'string' ? name : '';

@@ -24,29 +24,29 @@ export interface Member extends ValuePlace {
   readonly previousEnd: number | null;
   /** The start of the next member; null for the last one. */
   readonly nextStart: number | null;
-  /** Values directly inside its value. */
+  /** The number of values directly inside its value. */
   readonly size: number;
-  /** Null if none are wanted there or the value is not an object. */
+  /** The members inside; null if none are wanted there or the value is not an object. */
   readonly inside: Members | null;
 }
 
-/** Of an object, in order. A name that occurs twice has two entries. */
+/** The members of an object, in order. A name that occurs twice has two entries. */
 export interface Members {
   /** The offset of the object's opening brace. */
   readonly open: number;
-  /** All members of the object, wanted or not. */
+  /** The number of all members of the object, wanted or not. */
   readonly count: number;
   readonly found: ReadonlyArray<Member>;
   /** Names that differ only in case from those with a fixed spelling, each once. */
   readonly otherSpellings: ReadonlySet<string>;
 }
 
-/** With the names that are wanted inside of each. */
+/** Names, with the names that are wanted inside of each. */
 interface WantedNames {
   readonly inside: ReadonlyMap<string, WantedNames | null>;
   readonly byLength: ReadonlyMap<number, ReadonlyArray<string>>;
   readonly longest: number;
-  /** In lower case: their other spellings are collected too. */
+  /** Names in lower case, whose other spellings are collected too. */
   readonly spelledSo: ReadonlySet<string>;
   readonly spelledLengths: ReadonlySet<number>;
 }
@@ -72,7 +72,7 @@ export function wantedNames(
   };
 }
 
-/** Each found member is kept, and all members of a name are replaced. */
+/** Maximum number of found members, because each is kept, and all members of a name are replaced. */
 const maxFoundMembers = 100;
 
 const none: ReadonlySet<string> = new Set();
@@ -107,7 +107,7 @@ export class MemberCollector implements JsonListener, Members {
     return this.#otherSpellings ?? none;
   }
 
-  /** Null between members. */
+  /** The name of the current member; null between members. */
   get current(): string | null {
     return this.#current?.name ?? null;
   }
@@ -185,7 +185,7 @@ export class MemberCollector implements JsonListener, Members {
   }
 }
 
-/** Bytes, and the offsets of the members that the gateway reads. It is never parsed as a whole. */
+/** A request: bytes, and the offsets of the members that the gateway reads. It is never parsed as a whole. */
 export interface JsonRequest {
   readonly bytes: Buffer;
   readonly members: Members;
@@ -197,14 +197,17 @@ export interface JsonRequest {
 export type ReadBody<Value> = E.Either<Failure, Value> | Promise<E.Either<Failure, Value>>;
 
 /**
- * The body must be a JSON object. It is read in slices, with a turn of the event loop between two slices. @param
- * maxValues in the body
+ * Reads a body, which must be a JSON object. It is read in slices, with a turn of the event loop between two slices.
+ * @param maxValues in the body
  */
 export function readJsonRequest(bytes: Buffer, wanted: WantedNames, maxValues: number): ReadBody<JsonRequest> {
   return readMembers(bytes, new MemberCollector(bytes, wanted), maxValues);
 }
 
-/** The body must be a JSON object. A small one is read immediately. @param members the listener fills them */
+/**
+ * Reads a body, which must be a JSON object. A small one is read immediately.
+ * @param members the listener fills them
+ */
 export function readMembers(
   bytes: Buffer,
   members: MemberCollector,
@@ -218,7 +221,7 @@ export function readMembers(
   });
 }
 
-/** Immediately if it was read immediately. */
+/** Continues immediately if the body was read immediately. */
 export function continueRead<Value, Next>(
   read: ReadBody<Value>,
   next: (value: Value) => ReadBody<Next>,
@@ -232,13 +235,13 @@ export function lastMember({ found }: Members, name: string): Member | undefined
   return found.findLast((member) => member.name === name);
 }
 
-/** As `scalarValue`; undefined without such a member. */
+/** The value as `scalarValue` gives it; undefined without such a member. */
 export function scalarMember(bytes: Buffer, members: Members, name: string): Json | undefined {
   const member = lastMember(members, name);
   return member === undefined ? undefined : scalarValue(bytes, member);
 }
 
-/** No longer number can be represented. */
+/** Maximum size of a number. No longer one can be represented. */
 const maxNumberBytes = 1_024;
 
 /** A string, number, boolean or null unchanged, and an empty array or object for any array or object. */
@@ -271,7 +274,7 @@ export function checkText(pointer: string, value: Json | undefined): ReadonlyArr
   return typeof value === 'string' ? noFaults : [inputError(pointer, 'must be a string', value)];
 }
 
-/** Null and a missing value are false. */
+/** Checks a flag. Null and a missing value are false. */
 export function checkFlag(pointer: string, value: Json | undefined): ReadonlyArray<InputError> {
   const isFlag = value === undefined || value === null || typeof value === 'boolean';
   return isFlag ? noFaults : [inputError(pointer, 'must be true or false', value)];

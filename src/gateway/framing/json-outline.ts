@@ -1,7 +1,7 @@
 import { maxJsonLevels, pastPlainText } from '#shared/json/json-scanner.ts';
 import { parseForeign } from './foreign-json.ts';
 
-/** Longer texts are cut. Types, ids, reasons and counts are shorter. */
+/** Maximum size of a text. Longer ones are cut. Types, ids, reasons and counts are shorter. */
 const maxTextBytes = 1024;
 /** The place of a longer text has this. */
 export const cutText = '...';

@@ -21,7 +21,7 @@ export class JsonText {
   }
 }
 
-/** A member that is undefined is left out. */
+/** A value to write. A member that is undefined is left out. */
 export type WritableJson =
   | Json
   | JsonText
@@ -48,7 +48,7 @@ interface ParseOptions {
   readonly longTexts?: LongTexts | undefined;
 }
 
-/** Of all schemas and arguments of one request: each is moved as one text. */
+/** Maximum size of all schemas and arguments of one request: each is moved as one text. */
 const maxKeptBytes = 8 * 1024 * 1024;
 
 /**
@@ -75,7 +75,10 @@ const tooMuchKept = E.left({
   message: `schemas and arguments of tools are translated up to ${maxKeptBytes} bytes and ${maxPlaces} of them`,
 });
 
-/** As `parseKeepingText`, in one turn, for an answer that was parsed before. Null if it is not a JSON object. */
+/**
+ * Parses as `parseKeepingText` does, in one turn, for an answer that was parsed before. Null if it is not a JSON
+ * object.
+ */
 export function parseAnswerKeepingText(bytes: Buffer, paths: ReadonlyArray<PathPattern>): JsonObject | null {
   const finder = new PlaceFinder(bytes, compilePaths(paths));
   const scanner = new JsonScanner(bytes, { maxValues: maxForeignValues }, finder);
@@ -85,7 +88,7 @@ export function parseAnswerKeepingText(bytes: Buffer, paths: ReadonlyArray<PathP
   return isObject(value) ? value : null;
 }
 
-/** At one of the kept paths; null for null and for a missing value. */
+/** The text at one of the kept paths; null for null and for a missing value. */
 export function keptText(value: Json | undefined): string | null {
   if (value === undefined || value === null) return null;
   if (!(value instanceof JsonText)) return JSON.stringify(value);

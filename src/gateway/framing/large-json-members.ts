@@ -5,12 +5,12 @@ import { JsonScanner } from '#shared/json/json-scanner.ts';
 import { type ForeignJson, maxErrorValues, parseForeign, tooLargeJson } from './foreign-json.ts';
 import { lastMember, MemberCollector, type ValuePlace, wantedNames } from './json-members.ts';
 
-/** Larger members are not parsed. */
+/** Maximum size of a member. Larger ones are not parsed. */
 const maxMemberBytes = 64 * 1024;
 
 /**
- * For a provider's JSON that has too many values to be parsed. Takes turns of the event loop between its pieces. The
- * whole text must be JSON and have no more levels than any other.
+ * Reads members of a provider's JSON that has too many values to be parsed. Takes turns of the event loop between its
+ * pieces. The whole text must be JSON and have no more levels than any other.
  * @param held whose turns it takes
  * @returns an object with these members alone; a large member is null
  */

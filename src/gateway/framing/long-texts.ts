@@ -3,9 +3,9 @@ import { type JsonListener, maxJsonLevels, pastEscape, pastPlainText } from '#sh
 import type { ValuePlace } from './json-members.ts';
 import type { Edit } from './splice.ts';
 
-/** Texts of more bytes are taken out. */
+/** Minimum size of a text that is taken out. */
 const minBytes = 64 * 1024;
-/** These bytes of a long text stay, because a reader looks at its beginning: `data:image/png;base64,`. */
+/** Number of bytes of a long text that stay, because a reader looks at its beginning: `data:image/png;base64,`. */
 const keptBytes = 256;
 
 /** Files of a type that may be a plain text, which another form needs decoded. */
@@ -21,12 +21,12 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * For a JSON body that is parsed and written again in another form. Only their beginnings are parsed, each with a mark
- * after it, and their bytes are put in place of the marks when the new body is written. So a picture of 30 MB is
- * copied, not parsed.
+ * Takes long texts out of a JSON body that is parsed and written again in another form. Only their beginnings are
+ * parsed, each with a mark after it, and their bytes are put in place of the marks when the new body is written. So a
+ * picture of 30 MB is copied, not parsed.
  */
 export class LongTexts {
-  /** No client can know it before. */
+  /** The mark of texts. No client can know it before. */
   readonly #mark = `<${randomBytes(16).toString('hex')}:`;
   #bytes: Buffer = Buffer.alloc(0);
   #found: ValuePlace[] = [];
@@ -64,7 +64,8 @@ export class LongTexts {
   }
 
   /**
-   * Takes out the found texts, except those inside of other places. @returns the edits that put marks in their place
+   * Takes out the found texts, except those inside of other places.
+   * @returns the edits that put marks in their place
    */
   cutsOutside(places: ReadonlyArray<ValuePlace>): ReadonlyArray<Edit> {
     const long = places.filter(({ valueStart, end }) => end - valueStart > minBytes);
@@ -76,7 +77,7 @@ export class LongTexts {
     return this.#cut.map(({ valueStart, end }, index) => ({ start: valueStart, end, text: `${this.#mark}${index}>` }));
   }
 
-  /** In place of their marks. */
+  /** Puts the texts in place of their marks. */
   putInto(body: Buffer): Buffer {
     if (this.#cut.length === 0) return body;
     const pieces: Buffer[] = [];

@@ -10,7 +10,7 @@ export class NextOf {
     this.#places = bytes.map(() => -1);
   }
 
-  /** The length of the piece if none follows. */
+  /** The offset of the next one; the length of the piece if none follows. */
   from(offset: number): number {
     let first = this.#piece.length;
     for (let index = 0; index < this.#bytes.length; index += 1) {

@@ -5,7 +5,7 @@ export type PathPattern = ReadonlyArray<string>;
 
 /** Paths by their keys, so that a walk compares the keys of one level only. */
 export interface PathTree<Value> {
-  /** Null if no path ends here. */
+  /** The value of the path that ends here; null if none does. */
   readonly value: Value | null;
   readonly item: PathTree<Value> | null;
   readonly members: ReadonlyArray<readonly [string, PathTree<Value>]>;

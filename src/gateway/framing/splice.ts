@@ -7,7 +7,7 @@ export interface Edit {
   readonly text: string;
 }
 
-/** As an edit, with bytes that are copied once. */
+/** An edit, with bytes that are copied once. */
 export interface Splice {
   readonly start: number;
   readonly end: number;
@@ -28,7 +28,10 @@ type EditedMembers = Pick<Members, 'open' | 'count' | 'found'>;
 
 const none: ReadonlyArray<never> = [];
 
-/** All other bytes stay unchanged. @param members must have been collected for the names of all changes */
+/**
+ * The edits of some members. All other bytes stay unchanged.
+ * @param members must have been collected for the names of all changes
+ */
 export function editsOf({ open, count, found }: EditedMembers, changes: MemberChanges): ReadonlyArray<Edit> {
   const { replace = {}, add = none, remove = none } = changes;
   const removed = remove.length === 0 ? none : found.filter(({ name }) => remove.includes(name));
@@ -60,7 +63,7 @@ function removals(removed: ReadonlyArray<Member>): ReadonlyArray<Edit> {
   return edits;
 }
 
-/** Each with one comma. @param removed indexes */
+/** Removes items, each with one comma. @param removed indexes */
 export function itemRemovals(items: ReadonlyArray<ValuePlace>, removed: ReadonlySet<number>): ReadonlyArray<Edit> {
   let hasKept = false;
   return items.flatMap(({ valueStart, end }, index) => {
@@ -73,7 +76,7 @@ export function itemRemovals(items: ReadonlyArray<ValuePlace>, removed: Readonly
   });
 }
 
-/** Sorted by start. An insertion comes before a replacement at the same place. */
+/** Sorts edits by start. An insertion comes before a replacement at the same place. */
 export function inPlace<Each extends Splice>(edits: ReadonlyArray<Each>): ReadonlyArray<Each> {
   if (edits.length < 2) return edits;
   return edits.toSorted((one, other) => one.start - other.start || one.end - other.end);
@@ -104,7 +107,7 @@ export function lengthOf(text: Splice['text']): number {
   return typeof text === 'string' ? text.length : text.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-/** In ASCII: other characters are escaped. */
+/** The text in ASCII: other characters are escaped. */
 export function asciiJson(text: string): string {
   const json = JSON.stringify(text);
   return isAscii.test(json) ? json : json.replace(other, escaped);

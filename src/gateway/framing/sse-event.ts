@@ -1,8 +1,8 @@
 const lineEnd = /[\r\n]/;
 
 /**
- * A provider may have spread its data over lines, or have line ends in its name, and neither may become lines of the
- * client's stream.
+ * Writes an event. A provider may have spread its data over lines, or have line ends in its name, and neither may
+ * become lines of the client's stream.
  * @param name left out if it is not one line
  * @param json the JSON text of its data
  */
@@ -18,7 +18,7 @@ function inOneLine(json: string): string {
 /** Shows a client that the connection works. */
 export const waitingComment = sseComment('waiting');
 
-/** Clients do not see it. @param text one line */
+/** A comment, which clients do not see. @param text one line */
 export function sseComment(text: string): string {
   return `: ${text}\n\n`;
 }

@@ -2,7 +2,7 @@ import { GatheredBytes } from './gathered-bytes.ts';
 
 export interface SseEvent {
   readonly start: number;
-  /** After its blank line. */
+  /** The offset after its blank line. */
   readonly end: number;
   /** Its data lines joined by line feeds; null without any, for example in a comment. */
   readonly data: string | null;
@@ -14,7 +14,7 @@ export interface SseBatch {
   readonly events: ReadonlyArray<SseEvent>;
 }
 
-/** A larger event is read in pieces (`LargeEvent`). */
+/** Maximum size of an event that is held. A larger one is read in pieces (`LargeEvent`). */
 export const maxSplitBytes = 1024 * 1024;
 
 const nothing: SseBatch = { bytes: Buffer.alloc(0), events: [] };
@@ -67,7 +67,7 @@ export class SseSplitter {
     return { bytes: bytes.subarray(0, end), events: eventsIn(text, bytes, end) };
   }
 
-  /** The held bytes become a last event, with the missing blank line. */
+  /** Ends the stream: the held bytes become a last event, with the missing blank line. */
   finish(): SseBatch {
     if (this.#held.length === 0) return nothing;
     const bytes = Buffer.concat([...this.#held.take(), blankLine]);
@@ -76,8 +76,8 @@ export class SseSplitter {
 }
 
 /**
- * After the last blank line; 0 without one. A carriage return at the end of the text does not count yet, because a line
- * feed may follow.
+ * The offset after the last blank line; 0 without one. A carriage return at the end of the text does not count yet,
+ * because a line feed may follow.
  */
 function lastBoundary(text: string): number {
   const feeds = text.lastIndexOf('\n\n');
@@ -115,7 +115,7 @@ function eventsIn(text: string, bytes: Buffer, end: number): ReadonlyArray<SseEv
   return events;
 }
 
-/** Each part of the text is searched once, whichever line ends it has. */
+/** Finds line ends. Each part of the text is searched once, whichever line ends it has. */
 class LineEnds {
   readonly #text: string;
   #feed = -1;
@@ -125,7 +125,7 @@ class LineEnds {
     this.#text = text;
   }
 
-  /** The offset never goes back. */
+  /** The next line end. The offset never goes back. */
   from(offset: number): number {
     if (this.#feed < offset) this.#feed = this.#next('\n', offset);
     if (this.#return < offset) this.#return = this.#next('\r', offset);
@@ -143,7 +143,7 @@ function afterLine(text: string, lineEnd: number): number {
   return lineEnd + (isPair ? 2 : 1);
 }
 
-/** Null for any other line. */
+/** The data in a line; null for any other line. */
 function dataOf(text: string, bytes: Buffer, start: number, end: number): string | null {
   if (!text.startsWith('data', start)) return null;
   const colon = start + 4;

@@ -6,19 +6,22 @@ import type { JsonObject } from '#shared/json/json.ts';
 export type EventClassification =
   /** Nothing but a sign of life: a ping, a comment, an empty piece. It may come any number of times before the content. */
   | { readonly kind: 'empty' }
-  /** No content, but more than a sign of life: the beginning of an answer or of a part, an event of an unknown type. */
+  /**
+   * The event has no content, but is more than a sign of life: the beginning of an answer or of a part, an event of an
+   * unknown type.
+   */
   | { readonly kind: 'no-content' }
   | { readonly kind: 'content' }
-  /** Removed, because only the gateway requested it. */
+  /** The event is removed, because only the gateway requested it. */
   | { readonly kind: 'gateway-only' }
   /** The mark that ends the stream. */
   | { readonly kind: 'end' }
   | { readonly kind: 'malformed' }
-  /** More than the gateway parses or keeps. */
+  /** The event is more than the gateway parses or keeps. */
   | { readonly kind: 'too-large' }
   | { readonly kind: 'error'; readonly error: ProviderError };
 
-/** Those that say nothing more than their kind. Most events have one of them, so each is made once. */
+/** Classifications that say nothing more than their kind. Most events have one of them, so each is made once. */
 export const classifications = {
   empty: { kind: 'empty' },
   noContent: { kind: 'no-content' },
@@ -29,17 +32,17 @@ export const classifications = {
   tooLarge: { kind: 'too-large' },
 } as const satisfies Readonly<Record<string, EventClassification>>;
 
-/** An answer's end repeats them several times. */
+/** Maximum size of kept texts. An answer's end repeats them several times. */
 export const maxKeptBytes = 4 * 1024 * 1024;
 
-/** In addition to its own. */
+/** The bytes of a text in addition to its own. */
 const bytesPerText = 32;
 
 export function keptBytesOf(text: string): number {
   return text.length + bytesPerText;
 }
 
-/** For one attempt. Never throws. */
+/** Interprets the stream of one attempt. Never throws. */
 export interface StreamInterpreter {
   readonly classify: (data: string | null) => EventClassification;
   /**
@@ -58,7 +61,7 @@ export interface StreamInterpreter {
   readonly finish: () => string;
   readonly tokens: Tokens | null;
   readonly keptBytes: number;
-  /** Maximum of them: large events add theirs. Missing for `maxKeptBytes`. */
+  /** Maximum of kept bytes: large events add theirs. Missing for `maxKeptBytes`. */
   readonly maxKeptBytes?: number;
   /** The text so far if it is the whole content; else null. */
   readonly text: string | null;
@@ -70,8 +73,8 @@ export interface StreamInterpreter {
   /** Whether the events, or the end, have become more than was written so far. */
   readonly hasMore?: boolean;
   readonly classifyMore?: () => EventClassification;
-  /** As `finish`, but with long texts still to come: see `hasMore`. */
+  /** Begins the end, as `finish` does, but with long texts still to come: see `hasMore`. */
   readonly beginEnd?: () => string;
-  /** Missing unless it depends on the events before. */
+  /** Writes an error; missing unless it depends on the events before. */
   readonly errorEvent?: ((error: JsonObject) => string) | undefined;
 }

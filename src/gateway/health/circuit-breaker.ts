@@ -34,7 +34,7 @@ export class CircuitBreaker {
     this.#now = now;
   }
 
-  /** On a half-open circuit this uses the period's one call. */
+  /** Takes a place for a call. On a half-open circuit this uses the period's one call. */
   tryAcquire(target: string): boolean {
     const state = this.#states.get(target);
     if (state === undefined || state.openUntil === null) return true;
@@ -65,12 +65,12 @@ export class CircuitBreaker {
     return state.hasProbe || state.openUntil <= this.#now() ? 'half-open' : 'open';
   }
 
-  /** 0 for a closed circuit. The time orders targets whose circuits are all open. */
+  /** When the circuit is half-open; 0 for a closed one. The time orders targets whose circuits are all open. */
   openUntil(target: string): number {
     return this.#states.get(target)?.openUntil ?? 0;
   }
 
-  /** False when it is half-open. */
+  /** True while the circuit is open, but not when it is half-open. */
   isOpen(target: string): boolean {
     return this.openUntil(target) > this.#now();
   }
@@ -89,7 +89,7 @@ export class CircuitBreaker {
   }
 
   /**
-   * For a complete answer: closes the circuit and resets its count of failures.
+   * Records a complete answer, which closes the circuit and resets its count of failures.
    * @returns whether the circuit was not closed before
    */
   recordSuccess(target: string, begunAt: number): boolean {
@@ -102,8 +102,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Concurrent attempts that hang fail one after the other, some long after the target has recovered. These do not keep
-   * the circuit open for longer.
+   * Records a failure. Concurrent attempts that hang fail one after the other, some long after the target has
+   * recovered. These do not keep the circuit open for longer.
    * @param isLast whether no other target is left. Then the circuit stays closed although the target fails often
    * @returns whether that has opened the circuit, from closed or half-open
    */
@@ -170,9 +170,9 @@ function close(state: BreakerState, begunAt: number): void {
   state.lastSuccessAt = Math.max(state.lastSuccessAt, begunAt);
 }
 
-/** Calls are remembered for one to two slices. */
+/** The length of a slice. Calls are remembered for one to two slices. */
 const sliceMs = 30_000;
-/** Fewer calls than these say little about a target. */
+/** Minimum number of calls. Fewer say little about a target. */
 const minCalls = 20;
 const oftenShare = 0.5;
 
@@ -182,7 +182,7 @@ interface Slice {
   failed: number;
 }
 
-/** Of one target in the last 30 to 60 seconds; those failed that the provider was at fault for. */
+/** The calls of one target in the last 30 to 60 seconds; those failed that the provider was at fault for. */
 class RecentCalls {
   #current: Slice = emptySlice(Number.NEGATIVE_INFINITY);
   #before = this.#current;
@@ -197,7 +197,7 @@ class RecentCalls {
     if (isFailed) this.#current.failed += 1;
   }
 
-  /** At least half of at least twenty calls. */
+  /** True if at least half of at least twenty calls failed. */
   failsOften(now: number): boolean {
     const slices = [this.#before, this.#current].filter(({ startedAt }) => now - startedAt < 2 * sliceMs);
     const calls = slices.reduce((sum, slice) => sum + slice.calls, 0);

@@ -20,7 +20,7 @@ export class CircuitChanges {
     this.#changes = [change, ...this.#changes.slice(0, maxChanges - 1)];
   }
 
-  /** The newest first. */
+  /** The changes, the newest first. */
   list(): ReadonlyArray<Change> {
     return this.#changes;
   }

@@ -10,7 +10,7 @@ const sliceMs = 30_000;
 export const healthWindowMs = slices * sliceMs;
 
 interface LastFailure {
-  /** RFC 3339, UTC. */
+  /** The time in RFC 3339, UTC. */
   readonly time: string;
   readonly code: string;
   readonly status: number | null;
@@ -21,7 +21,7 @@ export interface TargetRecord {
   readonly attempts: Readonly<Record<AttemptResult, number>>;
   /** The share of served attempts among those that were served or failed, from 0 to 1; null without any. */
   readonly successRate: number | null;
-  /** Of the attempts that were served, within 2%; null without any. */
+  /** The median of the attempts that were served, within 2%; null without any. */
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
   readonly lastFailure: LastFailure | null;
@@ -42,7 +42,7 @@ interface History {
   isKeyRefused: boolean;
 }
 
-/** On this node, in the last minutes. The configuration's targets limit its size. */
+/** The health of targets on this node, in the last minutes. The configuration's targets limit its size. */
 export class TargetHealth {
   readonly #histories = new Map<string, History>();
   readonly #now: () => number;
@@ -87,7 +87,7 @@ export class TargetHealth {
     for (const target of this.#histories.keys()) if (!targets.has(target)) this.#histories.delete(target);
   }
 
-  /** Of providers whose entry or key has changed. */
+  /** Forgets the refusals of providers whose entry or key has changed. */
   forgetRefusedKeys(providers: ReadonlySet<string>): void {
     for (const history of this.#histories.values()) if (providers.has(history.provider)) history.isKeyRefused = false;
   }
@@ -117,7 +117,7 @@ export class TargetHealth {
 const noAttempts: Readonly<Record<AttemptResult, number>> = { served: 0, refused: 0, failed: 0, abandoned: 0 };
 const results = Object.keys(noAttempts) as ReadonlyArray<AttemptResult>;
 
-/** At most one line in this time for each target and code. */
+/** Minimum time between two log lines about one target and code. */
 const intervalMs = 10_000;
 
 /**
@@ -162,7 +162,7 @@ function fieldsOf({ target, error, requestId }: Pick<CircuitChange, 'target' | '
   return { provider, model, target: id, ...errorFields(error), requestId };
 }
 
-/** The name of the error, too. Its message may quote a client's or a provider's text. */
+/** Where an error was thrown, with its name. Its message may quote a client's or a provider's text. */
 function placeOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown;
   const frames = (thrown.stack ?? '').split('\n').filter((line) => /^ {4}at /.test(line));
@@ -179,14 +179,14 @@ interface AttemptedTarget {
   /** `provider/model`. */
   readonly id: string;
   readonly provider: string;
-  /** As the provider calls it. */
+  /** The model as the provider calls it. */
   readonly model: string;
 }
 
 /** `served`, `refused` (the request is invalid), `failed`, or `abandoned` if the client left. */
 export type AttemptResult = 'served' | 'refused' | 'failed' | 'abandoned';
 
-/** Without the provider's message, which may quote the client's request. */
+/** The error of an attempt, without the provider's message, which may quote the client's request. */
 export interface AttemptError {
   /** The provider's code or the gateway's: `rate_limit_exceeded`, `provider_timeout`, … */
   readonly code: string;
@@ -197,11 +197,11 @@ export interface AttemptError {
 export interface AttemptReport {
   readonly target: AttemptedTarget;
   readonly result: AttemptResult;
-  /** Null if the attempt was served or abandoned. */
+  /** The error; null if the attempt was served or abandoned. */
   readonly error: AttemptError | null;
   /** Whether the provider refused the gateway's key. Default false. */
   readonly isKeyRefused?: boolean;
-  /** By the gateway's own code that read the answer. */
+  /** What the gateway's own code threw when it read the answer. */
   readonly thrown?: unknown;
   readonly durationMs: number;
   readonly requestId: string;
@@ -215,7 +215,7 @@ export interface CircuitChange {
   readonly requestId: string;
 }
 
-/** Called during calls. It must never throw and never wait. */
+/** Observes attempts. It is called during calls, and must never throw and never wait. */
 export interface AttemptObserver {
   readonly attempt: (report: AttemptReport) => void;
   readonly circuit: (change: CircuitChange) => void;

@@ -17,7 +17,7 @@ export interface ListedTarget extends TargetRecord {
   readonly circuit: CircuitState;
 }
 
-/** Each target once, in the order of the configuration. */
+/** Lists each target once, in the order of the configuration. */
 export function listRouteTargets(
   routes: ReadonlyArray<ModelRoute>,
   { circuit, record }: TargetSources,

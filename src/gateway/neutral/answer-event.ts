@@ -6,8 +6,8 @@ import type { ProviderError } from './provider-report.ts';
 export type FinishReason = 'stop' | 'stop-sequence' | 'length' | 'tool-calls' | 'filtered';
 
 /**
- * In the form of no protocol, in order. A part begins with its first event and ends with the first event of another
- * part.
+ * An event of an answer in the form of no protocol. A part begins with its first event and ends with the first event of
+ * another part.
  */
 export type AnswerEvent =
   | { readonly kind: 'started'; readonly id: string | null; readonly model: string | null }
@@ -21,9 +21,10 @@ export type AnswerEvent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refusal'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string }
-  /** Ends a part of reasoning. */
+  /** The end of a part of reasoning. */
   | { readonly kind: 'signature'; readonly signature: Signature }
   /**
+   * The beginning of a call.
    * @property index counts the calls of an answer
    * @property state what the provider needs back with the call; null for nothing
    */
@@ -43,15 +44,15 @@ export type AnswerEvent =
   /** The mark after the last event. */
   | { readonly kind: 'end' }
   | { readonly kind: 'malformed' }
-  /** A part that cannot be translated. The answer may still pass as it comes. */
+  /** The event is more than the gateway parses. */
   | { readonly kind: 'unreadable' }
-  /** More than the gateway parses. */
+  /** Maximum number of calls in an answer. Each is kept until its end. */
   | { readonly kind: 'too-large' };
 
 /** In an answer. Each is kept until its end. */
 export const maxToolCalls = 1_000;
 
-/** For one stream. It never throws: what it cannot read is `malformed`. */
+/** Reads one stream. It never throws: what it cannot read is `malformed`. */
 export interface AnswerReader {
   /** @param data that of a server-sent event; null without any */
   readonly read: (data: string | null) => ReadonlyArray<AnswerEvent>;
@@ -59,14 +60,14 @@ export interface AnswerReader {
 }
 
 export interface AnswerWriter {
-  /** Server-sent events; empty if it changes nothing that the client sees. */
+  /** Writes server-sent events; empty if the event changes nothing that the client sees. */
   readonly write: (event: AnswerEvent) => string;
   readonly keptBytes: number;
-  /** Server-sent events at the end of a complete answer. */
+  /** Writes the server-sent events at the end of a complete answer. */
   readonly end: () => string;
   /** Whether long texts follow what was returned so far. Missing if never. */
   readonly hasMore?: boolean;
   readonly more?: () => string;
-  /** Missing unless it depends on the events before. */
+  /** Writes an error; missing unless it depends on the events before. */
   readonly errorEvent?: ((error: JsonObject) => string) | undefined;
 }

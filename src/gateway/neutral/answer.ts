@@ -14,7 +14,7 @@ export type AnswerPart =
       readonly state: Signature | null;
     };
 
-/** Whole, in the form of no protocol. */
+/** A whole answer in the form of no protocol. */
 export interface Answer {
   readonly id: string | null;
   readonly model: string | null;

@@ -24,7 +24,7 @@ export function replacesPlaceholder(piece: string): boolean {
 
 const maxPlaceholderLength = 20;
 
-/** Of one call, in pieces. They are judged, and not kept. */
+/** The arguments of one call, in pieces. They are judged, and not kept. */
 export class CallArguments {
   readonly #isFreeText: boolean;
   /** Whether the client's own form of a call can have any text. */
@@ -42,7 +42,7 @@ export class CallArguments {
     this.#progress.add(piece);
   }
 
-  /** No piece can be added to it. */
+  /** True if no piece can be added to it. */
   get isWholeObject(): boolean {
     return this.#progress.isObject && this.#progress.state === 'whole';
   }
@@ -56,14 +56,14 @@ export class CallArguments {
     return this.#isFreeText ? '' : '{}';
   }
 
-  /** Unless more pieces come. */
+  /** True if the arguments are cut off, unless more pieces come. */
   get isCut(): boolean {
     return this.#progress.state === 'begun' && !this.isTakable;
   }
 
   /**
-   * A client never gets arguments that are cut off or faulty. A model may write a free text as it is, instead of an
-   * object with it; that of a built-in tool asks it for nothing then.
+   * True if the client can take the arguments. A client never gets arguments that are cut off or faulty. A model may
+   * write a free text as it is, instead of an object with it; that of a built-in tool asks it for nothing then.
    */
   get isTakable(): boolean {
     const { state, isObject } = this.#progress;

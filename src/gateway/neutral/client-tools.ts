@@ -7,7 +7,7 @@ export class ClientTools {
     this.#byName = new Map(tools.map(({ name, client }) => [name, client]));
   }
 
-  /** A tool that the request does not have is a function of that name. */
+  /** The tool of a name. A name that the request does not have is that of a function. */
   of(name: string): ClientTool {
     return this.#byName.get(name) ?? { form: 'function', namespace: null, name };
   }

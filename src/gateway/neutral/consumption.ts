@@ -1,29 +1,29 @@
 /** As a provider counts them. A part is missing if the provider does not report it. */
 export interface Tokens {
-  /** All of the input, cached or not. */
+  /** The tokens of all of the input, cached or not. */
   readonly input: number;
-  /** All of the output, with its reasoning. */
+  /** The tokens of all of the output, with its reasoning. */
   readonly output: number;
-  /** Of the input, what the provider read from its cache. */
+  /** The part of the input that the provider read from its cache. */
   readonly cachedInput?: number;
-  /** Of the input, what the provider wrote to its cache. */
+  /** The part of the input that the provider wrote to its cache. */
   readonly cacheWrite?: number;
-  /** Of what it wrote to its cache, what stays there for an hour. */
+  /** The part of what it wrote to its cache that stays there for an hour. */
   readonly cacheWriteHour?: number;
-  /** Of the output, the reasoning. */
+  /** The part of the output that was reasoning. */
   readonly reasoning?: number;
 }
 
-/** Null for amounts that are unknown or that the operation does not have. */
+/** What a call used. Null for amounts that are unknown or that the operation does not have. */
 export interface Consumption {
   readonly tokens: Tokens | null;
   /** Unicode characters of the text that was spoken. */
   readonly characters: number | null;
-  /** If the provider states it. */
+  /** The length of the audio, if the provider states it. */
   readonly audioSeconds: number | null;
 }
 
-/** By a provider, in an answer or in a part of one. */
+/** What a provider has reported in an answer or in a part of one. */
 export type ReportedConsumption = Pick<Consumption, 'tokens' | 'audioSeconds'>;
 
 export const nothingReported: ReportedConsumption = { tokens: null, audioSeconds: null };

@@ -1,8 +1,8 @@
 import type { JsonObject } from '#shared/json/json.ts';
 
 /**
- * In the form of no protocol. Each protocol reads it from its own requests and writes its own requests from it, so that
- * any client can call any target.
+ * A conversation in the form of no protocol. Each protocol reads it from its own requests and writes its own requests
+ * from it, so that any client can call any target.
  */
 export interface Conversation {
   /** The system's texts at the beginning, in order. */
@@ -12,13 +12,13 @@ export interface Conversation {
   readonly toolChoice: ToolChoice | null;
   /** False if the model may call only one tool at a time. */
   readonly allowsParallelCalls: boolean;
-  /** Of the answer; null for the target's default. */
+  /** Maximum number of tokens of the answer; null for the target's default. */
   readonly maxTokens: number | null;
   readonly temperature: Tuned | null;
   readonly topP: Tuned | null;
   readonly topK: Tuned | null;
   readonly stopSequences: ReadonlyArray<PlacedValue<string>>;
-  /** Null for text. */
+  /** The form of the answer; null for text. */
   readonly output: OutputForm | null;
   readonly reasoning: Reasoning | null;
   readonly isStreamed: boolean;
@@ -40,7 +40,7 @@ export interface Turn {
   readonly parts: ReadonlyArray<Part>;
 }
 
-/** In the client's request (RFC 6901), for messages. */
+/** A thing with its place in the client's request (RFC 6901), for messages. */
 interface Placed {
   readonly pointer: string;
 }
@@ -55,7 +55,7 @@ export function joinTurns(turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
   return joined;
 }
 
-/** A provider may keep it in a cache. */
+/** A thing that a provider may keep in a cache. */
 export interface Cacheable extends Placed {
   /** Asks the provider to keep the prompt up to here, in Anthropic's form; missing if the client does not ask. */
   readonly cacheControl?: PlacedValue<JsonObject>;
@@ -66,7 +66,7 @@ export interface TextPart extends Cacheable {
   readonly text: string;
 }
 
-/** Bytes in Base64, or the address of them, which the gateway never fetches. */
+/** The source of a file: bytes in Base64, or the address of them, which the gateway never fetches. */
 export type Source =
   | { readonly kind: 'base64'; readonly mediaType: string; readonly data: string }
   | { readonly kind: 'url'; readonly url: string };
@@ -136,7 +136,7 @@ export type ToolForm = 'function' | 'custom' | 'tool_search' | 'local_shell' | '
 /** A tool as its client names it. */
 export interface ClientTool {
   readonly form: ToolForm;
-  /** Null without one. */
+  /** The namespace; null without one. */
   readonly namespace: string | null;
   readonly name: string;
 }
@@ -145,7 +145,7 @@ export interface Tool extends Cacheable {
   readonly name: string;
   readonly client: ClientTool;
   readonly description: string | null;
-  /** Of its arguments, as the JSON text that the client sent. */
+  /** The schema of its arguments, as the JSON text that the client sent. */
   readonly schema: string | null;
   readonly isStrict: boolean | null;
 }
@@ -156,14 +156,14 @@ export type ToolChoice = { readonly kind: 'auto' | 'any' | 'none' } | { readonly
 export interface OutputForm extends Placed {
   readonly name: string;
   readonly description: PlacedValue<string> | null;
-  /** JSON text; null for any JSON. */
+  /** The schema as JSON text; null for any JSON. */
   readonly schema: string | null;
   readonly isStrict: boolean | null;
 }
 
 export interface Reasoning extends Placed {
   readonly effort: Effort;
-  /** Null if the client names only an effort. */
+  /** The budget; null if the client names only an effort. */
   readonly budgetTokens: number | null;
 }
 

@@ -3,11 +3,12 @@ import type { Conversation, DocumentPart, Part } from './conversation.ts';
 const bytesPerToken = 4;
 const tokensPerPicture = 1_000;
 
-/** A turn of the event loop in which this many characters may be read. */
+/** Waits for a turn of the event loop in which this many characters may be read. */
 type WaitForTurn = (characters: number) => Promise<void> | null;
 
 /**
- * Without a tokenizer: a quarter of the bytes of its texts, and 1,000 for each image and each page of a document.
+ * Estimates tokens without a tokenizer: a quarter of the bytes of its texts, and 1,000 for each image and each page of
+ * a document.
  * @param waitForTurn called with the characters that are read next, between two slices of a document
  */
 export async function estimateTokens(

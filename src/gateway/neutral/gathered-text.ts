@@ -1,9 +1,9 @@
 const maxPieces = 256;
 
-/** In addition to its own, even if it has one character. */
+/** The bytes of a piece in addition to its own, even if it has one character. */
 const bytesPerPiece = 32;
 
-/** Small pieces, often one for each token, are joined. */
+/** A text in pieces. Small ones, often one for each token, are joined. */
 export class GatheredText {
   readonly #pieces: string[] = [];
   /** The pieces at the beginning that were joined. */

@@ -30,7 +30,7 @@ interface Texts {
 /** What waits for the end of the open call. */
 type Waiting = Call | Texts | Exclude<OtherEvent, TextEvent>;
 
-/** In addition to its texts. */
+/** The bytes of a part in addition to its texts. */
 const bytesPerPart = 256;
 
 const none: ReadonlyArray<AnswerEvent> = [];
@@ -141,7 +141,7 @@ export class OrderedAnswer {
     return this.#finished === null ? passed : [...passed, ...this.#finish(this.#finished)];
   }
 
-  /** What comes of another part shows that a placeholder is all of the arguments. */
+  /** Passes the placeholder: what comes of another part shows that it is all of the arguments. */
   #passPlaceholder(): ReadonlyArray<AnswerEvent> {
     return this.#open === null || this.#open.placeholder === '' ? none : this.#passOn(this.#open);
   }

@@ -39,7 +39,7 @@ class Pairs {
     ofId.add(pair, turn);
   }
 
-  /** Without the results that have a call, and followed by those of its own calls. */
+  /** The turn without the results that have a call, and followed by those of its own calls. */
   placed({ role, parts }: Turn): ReadonlyArray<Turn> {
     const results: ToolResultPart[] = [];
     const said = parts.flatMap((part): ReadonlyArray<Part> => {
@@ -66,8 +66,8 @@ class CallsOfId {
   }
 
   /**
-   * To the latest call before it, or to the first one after it. Of several calls in one turn each gets one. Results
-   * come in the order of the conversation. One that comes again is left out.
+   * Gives a result to the latest call before it, or to the first one after it. Of several calls in one turn each gets
+   * one. Results come in the order of the conversation. One that comes again is left out.
    */
   give(result: ToolResultPart, index: number): void {
     while ((this.#turns[this.#latest + 1]?.index ?? index) < index) this.#latest += 1;

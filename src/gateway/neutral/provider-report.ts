@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import type { Tokens } from './consumption.ts';
 
-/** Inside a stream or as an answer. */
+/** An error of a provider, inside a stream or as an answer. */
 export interface ProviderError {
   readonly message: string;
   readonly type: string | null;
@@ -15,7 +15,7 @@ export const reportMembers: ReadonlyArray<string> = [
   ...['usage', 'x_groq', 'duration', 'audio_duration_secs'],
 ];
 
-/** In any of the shapes that providers use; null without one. */
+/** The error in any of the shapes that providers use; null without one. */
 export function providerErrorIn(value: JsonObject): ProviderError | null {
   const { error, detail } = value;
   if (typeof error === 'string' && error !== '') return errorOf({ message: error });
@@ -37,7 +37,7 @@ export function errorOfChoices({ choices }: JsonObject): ProviderError | null {
 }
 
 /**
- * Of a whole answer or of a chunk, wherever a provider has them: Groq in `x_groq`, Moonshot in the choice
+ * The tokens of a whole answer or of a chunk, wherever a provider has them: Groq in `x_groq`, Moonshot in the choice
  * (https://platform.moonshot.ai/docs/api/chat). Null for none.
  */
 export function usageIn(value: JsonObject): Tokens | null {
@@ -52,7 +52,7 @@ function tokensInside(value: Json | undefined): Tokens | null {
   return isObject(value) ? tokensIn(value.usage) : null;
 }
 
-/** Under any of the names in use; null for none. */
+/** The tokens under any of the names in use; null for none. */
 function tokensIn(usage: Json | undefined): Tokens | null {
   if (!isObject(usage)) return null;
   const input = usage.prompt_tokens ?? usage.input_tokens;
@@ -103,7 +103,7 @@ export function isCount(value: Json | undefined): value is number {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 }
 
-/** Of a transcribed audio, under any of the names in use; null if the answer does not state it. */
+/** The length of a transcribed audio, under any of the names in use; null if the answer does not state it. */
 export function audioSecondsIn({ usage, duration, audio_duration_secs: whole }: JsonObject): number | null {
   const stated = (isObject(usage) ? usage.seconds : undefined) ?? duration ?? whole;
   return isCount(stated) ? stated : null;

@@ -7,25 +7,25 @@ type Base64Source = Extract<Source, { readonly kind: 'base64' }>;
 const dataUrl = /^data:([^,;]*)((?:;[^,;]*)*),/i;
 /** Base64, which may come in lines. Most addresses have a colon or a dot, but the id of a file has none. */
 const bareBase64 = /^[A-Za-z0-9+/=_\r\n-]+$/;
-/** Other Base64 without `data:` is shorter than any picture. */
+/** Minimum length: other Base64 without `data:` is shorter than any picture. */
 const minBareCharacters = 60;
 
 /** Only the beginning of a URL is searched: its data may be long, or be taken out until the request is written. */
 const maxHeadCharacters = 200;
 
-/** A `data:` URL, Base64 alone as some clients send it, or an address. */
+/** The source in a `data:` URL, Base64 alone as some clients send it, or an address. */
 export function sourceOf(url: string): Source {
   const beginning = url.slice(0, maxHeadCharacters);
   const isBytes = typeAt(beginning) !== null || url.length >= minBareCharacters;
   return dataUrlSource(url) ?? (isBytes && bareBase64.test(beginning) ? base64Source(null, url) : { kind: 'url', url });
 }
 
-/** In a member for the data of a file, Base64 alone may be short. */
+/** The source in a member for the data of a file, where Base64 alone may be short. */
 export function fileSourceOf(data: string): Source {
   return bareBase64.test(data.slice(0, maxHeadCharacters)) ? base64Source(null, data) : sourceOf(data);
 }
 
-/** Null for anything but a `data:` URL with bytes or a text. */
+/** The source; null for anything but a `data:` URL with bytes or a text. */
 function dataUrlSource(url: string): Source | null {
   const [head, mediaType, parameters] = dataUrl.exec(url.slice(0, maxHeadCharacters)) ?? [];
   if (head === undefined) return null;
@@ -40,9 +40,9 @@ export function urlOf(source: Source): string {
 }
 
 /**
- * The beginning of the bytes decides their type: OpenAI does not look at what a client says, and Anthropic refuses a
- * picture whose type is another (https://docs.anthropic.com/en/docs/build-with-claude/vision). Some encoders make
- * lines, which not every provider takes.
+ * The source with its type, which the beginning of the bytes decides: OpenAI does not look at what a client says, and
+ * Anthropic refuses a picture whose type is another (https://docs.anthropic.com/en/docs/build-with-claude/vision). Some
+ * encoders make lines, which not every provider takes.
  * @param said the type that the client says; null if it says none
  */
 export function base64Source(said: string | null, data: string): Base64Source {
@@ -50,12 +50,12 @@ export function base64Source(said: string | null, data: string): Base64Source {
   return { kind: 'base64', mediaType: typeAt(unbroken) ?? mediaTypeOf(said ?? ''), data: unbroken };
 }
 
-/** Null if the type is not known. */
+/** The type; null if it is not known. */
 function typeAt(beginning: string): string | null {
   return beginnings.find(([pattern]) => pattern.test(beginning))?.[1] ?? null;
 }
 
-/** Of the Base64 of some types. */
+/** The beginnings of the Base64 of some types. */
 const beginnings: ReadonlyArray<readonly [RegExp, string]> = [
   [/^iVBORw0KGgo/, 'image/png'],
   [/^\/9j\//, 'image/jpeg'],
@@ -74,7 +74,7 @@ const otherNames: Readonly<Record<string, string>> = {
   'application/x-pdf': 'application/pdf',
 };
 
-/** In small letters, without parameters, and by its registered name. */
+/** The type in small letters, without parameters, and by its registered name. */
 function mediaTypeOf(said: string): string {
   const name = (said.split(';', 1)[0] ?? '').trim().toLowerCase();
   return otherNames[name] ?? name;
@@ -84,7 +84,7 @@ const textType = /^(text\/|application\/([a-z0-9.-]+\+)?(json|xml|yaml|x-yaml|to
 const wholeBase64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 /**
- * Providers accept PDFs and pictures as bytes, and any other document as a text.
+ * The plain text of a document. Providers accept PDFs and pictures as bytes, and any other document as a text.
  * @returns null for anything but a text, and for a text of which a part was taken out
  */
 export function plainTextIn({ mediaType, data }: Base64Source): string | null {

@@ -2,8 +2,9 @@ import type { Answer, AnswerPart } from './answer.ts';
 import { type ArgumentRules, CallArguments, isNothing } from './call-arguments.ts';
 
 /**
- * A call that the limit of tokens cut off is left out. Any other call whose arguments are cut off, or that the client's
- * protocol cannot express, makes the answer null: it is not known what it asks of the tool.
+ * Makes an answer that the client can take. A call that the limit of tokens cut off is left out. Any other call whose
+ * arguments are cut off, or that the client's protocol cannot express, makes the answer null: it is not known what it
+ * asks of the tool.
  */
 export function withTakableCalls(answer: Answer, rules: ArgumentRules): Answer | null {
   const isCut = answer.reason === 'length';

@@ -1,6 +1,6 @@
 import type { AnswerEvent } from './answer-event.ts';
 
-/** Each piece is written in one turn of the event loop. */
+/** Maximum length of a piece, which is written in one turn of the event loop. */
 const maxPieceLength = 128 * 1024;
 
 type TextEvent = Extract<AnswerEvent, { readonly text: string }>;
@@ -19,7 +19,7 @@ export function* textPieces(event: TextEvent): Iterable<TextEvent> {
   }
 }
 
-/** A character of two code units stays whole. */
+/** The end of a piece, which keeps a character of two code units whole. */
 function pieceEnd(text: string, start: number): number {
   const end = start + maxPieceLength;
   const last = text.charCodeAt(end - 1);

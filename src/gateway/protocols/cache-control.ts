@@ -8,7 +8,7 @@ export type CacheControl = PlacedValue<JsonObject>;
 /** The times for which Anthropic keeps it (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching). */
 const times: ReadonlyArray<Json | undefined> = [undefined, null, '5m', '1h'];
 
-/** Otherwise for five minutes. */
+/** True if the prompt is kept for an hour, otherwise for five minutes. */
 export function isForAnHour({ value }: CacheControl): boolean {
   return value.ttl === '1h';
 }
@@ -22,7 +22,7 @@ export function promptControl(body: JsonObject, leftOut: LeftOut): Pick<Conversa
   return cacheControl === undefined ? {} : { cacheControl };
 }
 
-/** Undefined for nothing. What Anthropic would refuse is left out. */
+/** The cache control of an object; undefined for nothing. What Anthropic would refuse is left out. */
 function cacheControlIn(object: JsonObject, pointer: string, leftOut: LeftOut): CacheControl | undefined {
   const { cache_control: asked } = object;
   if (saysNothing(asked)) return undefined;
@@ -36,7 +36,7 @@ function cacheControlIn(object: JsonObject, pointer: string, leftOut: LeftOut): 
   return { value: typeof ttl === 'string' ? { type, ttl } : { type }, pointer: place };
 }
 
-/** As the object asks that the part or tool was read from. */
+/** Adds what the object asks that the part or tool was read from. */
 export function withCacheControl<Read extends Cacheable>(
   read: Read,
   object: JsonObject,
@@ -47,7 +47,7 @@ export function withCacheControl<Read extends Cacheable>(
   return cacheControl === undefined ? read : { ...read, cacheControl };
 }
 
-/** The object is around the declaration of the tool. Where both ask something, the outer one counts. */
+/** Adds what the object around the declaration of the tool asks. Where both ask something, the outer one counts. */
 export function withOuterControl(tool: Tool, outer: JsonObject, pointer: string, leftOut: LeftOut): Tool {
   const around = cacheControlIn(outer, pointer, leftOut);
   if (around === undefined) return tool;
@@ -56,7 +56,7 @@ export function withOuterControl(tool: Tool, outer: JsonObject, pointer: string,
   return { ...tool, cacheControl: around };
 }
 
-/** For what is asked directly after the part. Null if the part can have nothing, or asks something else itself. */
+/** Adds what is asked directly after the part. Null if the part can have nothing, or asks something else itself. */
 export function withLaterControl<Kept extends Part>(part: Kept | undefined, later: CacheControl): Kept | null {
   if (part === undefined || part.kind === 'reasoning') return null;
   const { cacheControl } = part;
@@ -85,7 +85,7 @@ export function withMessageControl<Kept extends Part>(
   return last === null ? parts : [...parts.slice(0, -1), last];
 }
 
-/** For a target that keeps prompts of itself. */
+/** Leaves cache controls out for a target that keeps prompts of itself. */
 export function leaveOutCacheControl(conversation: Conversation, ignored: Set<string>): void {
   const { cacheControl, system, turns, tools } = conversation;
   if (cacheControl !== undefined) ignored.add(cacheControl.pointer);

@@ -15,14 +15,14 @@ import { readCallId, stateMark } from './call-state.ts';
 const quote = 0x22;
 const tilde = 0x7e;
 
-/** The gateway writes no longer ids. Each is read in one turn. */
+/** Maximum size of an id. The gateway writes no longer ones. Each is read in one turn. */
 const maxIdBytes = 64 * 1024;
 
 /** Nearly all ids are so short, and have these characters alone: no state is in them, and every provider takes them. */
 const maxUsualBytes = 40;
 const isUsual = byteTable('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-');
 
-/** For a target that gets the request otherwise as it came. */
+/** Edits of ids for a target that gets the request otherwise as it came. */
 export class CallIdEdits {
   readonly found: Edit[] = [];
   readonly #bytes: Buffer;
@@ -32,7 +32,7 @@ export class CallIdEdits {
     this.#bytes = bytes;
   }
 
-  /** Only if the id needs an edit. Other values than texts are not ids. */
+  /** Adds an edit only if the id needs one. Other values than texts are not ids. */
   add({ valueStart, end }: ValuePlace, takenOf: TakenCallId): void {
     if (this.#bytes[valueStart] !== quote || end - valueStart > maxIdBytes) return;
     if (this.#isUsual(valueStart + 1, end - 1)) return;
@@ -73,7 +73,7 @@ export function callIdEditAt(bytes: Buffer, { valueStart, end }: ValuePlace, tak
 type FindCallIdEdits = (bytes: Buffer, hasOthers?: boolean) => ReadBody<ReadonlyArray<Edit>>;
 
 /**
- * Nearly no body needs one, and the others are not scanned again.
+ * Makes a search for edits. Nearly no body needs one, and the others are not scanned again.
  * @param list the member with the messages or items
  * @param ids the paths of ids in one of them, each with its rule
  */
@@ -103,7 +103,7 @@ function mayHaveState(bytes: Buffer): boolean {
   return marks.some((mark) => bytes.includes(mark));
 }
 
-/** In one turn of the event loop. A search takes less than an eighth of a scan. */
+/** Number of bytes that are read in one turn of the event loop. A search takes less than an eighth of a scan. */
 const bytesOfSlice = 512 * 1024;
 const workOfSlice = bytesOfSlice / 8;
 

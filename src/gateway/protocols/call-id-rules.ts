@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
 /**
- * As a provider accepts it: as it is, or one that is derived from it if the provider would refuse it. A call and its
- * result get the same one, on any node and in any later turn.
+ * The id as a provider accepts it: as it is, or one that is derived from it if the provider would refuse it. A call and
+ * its result get the same one, on any node and in any later turn.
  */
 export type TakenCallId = (id: string) => string;
 

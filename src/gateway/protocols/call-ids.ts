@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** Of one answer. A provider may send none, or one id for several calls; clients need one for each. */
+/** The ids of calls in one answer. A provider may send none, or one id for several calls; clients need one for each. */
 export class CallIds {
   readonly #given = new Set<string>();
   keptBytes = 0;
@@ -16,7 +16,7 @@ export class CallIds {
   }
 }
 
-/** Null for an empty one and for anything else. */
+/** The name; null for an empty one and for anything else. */
 export function nameOr(value: Json | undefined): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;
 }

@@ -6,11 +6,11 @@ import { textAt } from './parsing.ts';
 import { shortName, type ToolNames } from './tool-names.ts';
 
 interface CallMembers {
-  /** As the client echoes it. */
+  /** The id as the client echoes it. */
   readonly id: string | null;
-  /** For targets. */
+  /** The name for targets. */
   readonly name: string;
-  /** JSON text. */
+  /** The arguments as JSON text. */
   readonly given: string | null;
 }
 
@@ -28,7 +28,7 @@ export function toolResultPart(
   return { kind: 'tool-result', callId: readCallId(callId ?? '').id, isError: false, parts, pointer };
 }
 
-/** For targets. */
+/** The name of the called tool for targets. */
 export function calledName(
   name: Json | undefined,
   pointer: string,

@@ -1,7 +1,7 @@
 import type { Signature } from '#gateway/neutral/conversation.ts';
 import { ownPrefix, signatureIn, signatureTextOf } from './signature-text.ts';
 
-/** In an id: clients keep ids in logs and headers of their own. */
+/** Maximum size of the state in an id: clients keep ids in logs and headers of their own. */
 const maxStateBytes = 8 * 1_024;
 
 const separator = '~';
@@ -10,7 +10,10 @@ const separator = '~';
 export const stateMark =
   separator + Buffer.from(ownPrefix.slice(0, ownPrefix.length - (ownPrefix.length % 3))).toString('base64url');
 
-/** For a client whose protocol has no member for the state: clients echo ids. A state that is too large is left out. */
+/**
+ * The id with a state, for a client whose protocol has no member for it: clients echo ids. A state that is too large is
+ * left out.
+ */
 export function idWithState(id: string, state: Signature | null): string {
   if (state === null || Buffer.byteLength(state.value) > maxStateBytes) return id;
   return `${id}${separator}${Buffer.from(signatureTextOf(state)).toString('base64url')}`;

@@ -30,7 +30,7 @@ export function contentParts<ReadPart>(
   });
 }
 
-/** For one type; null for a part without what the type needs. */
+/** Reads parts of one type; null for a part without what the type needs. */
 export type PartReader = (part: JsonObject, pointer: string, leftOut: LeftOut) => ContentPart | null;
 
 export function partsReader(types: ReadonlyArray<readonly [string, PartReader]>) {
@@ -44,7 +44,7 @@ export function partsReader(types: ReadonlyArray<readonly [string, PartReader]>)
     });
 }
 
-/** Null for a part without a text. */
+/** The part; null for one without a text. */
 export function textPart(part: JsonObject, pointer: string, leftOut: LeftOut): TextPart | null {
   const { text } = leftOut.read(part, pointer, ['type', 'text']);
   return typeof text === 'string' ? { kind: 'text', text, pointer } : null;
@@ -56,12 +56,12 @@ export function refusalPart(part: JsonObject, pointer: string, leftOut: LeftOut)
   return typeof refusal === 'string' ? { kind: 'text', text: refusal, pointer } : null;
 }
 
-/** Null for what targets do by default. */
+/** The detail; null for what targets do by default. */
 export function imageDetail(value: Json | undefined, pointer: string): PlacedValue<string> | null {
   return value === 'auto' ? null : placedText(value, pointer);
 }
 
-/** A picture, which has no name, a plain text, or another document. */
+/** The part of a file: a picture, which has no name, a plain text, or another document. */
 export function filePart(
   source: Source,
   name: PlacedValue<string> | null,

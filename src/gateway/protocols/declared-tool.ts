@@ -7,7 +7,7 @@ import { refuse, textAt } from './parsing.ts';
 import { shortName, type ToolNames } from './tool-names.ts';
 import { schemaIn } from './tool-schema.ts';
 
-/** Of a tool's arguments, in the protocols; the last is of MCP. */
+/** The names for the schema of a tool's arguments in the protocols; the last is of MCP. */
 const schemaNames = ['parameters', 'input_schema', 'inputSchema'] as const;
 
 /** @param schemaName the member with the schema of its arguments */
@@ -30,7 +30,7 @@ export function functionTool(
   return withCacheControl(tool, declared, pointer, leftOut);
 }
 
-/** No other protocol has a grammar (`format`) for one. */
+/** A tool that takes a free text. No other protocol has a grammar (`format`) for one. */
 export function freeTextTool(declared: JsonObject, pointer: string, leftOut: LeftOut): Tool {
   const { name, description } = leftOut.read(declared, pointer, ['type', 'name', 'description']);
   refuseSchema(declared, pointer, 'a custom tool takes a text, and has no schema: declare a function');
@@ -38,7 +38,7 @@ export function freeTextTool(declared: JsonObject, pointer: string, leftOut: Lef
   return withCacheControl(tool, declared, pointer, leftOut);
 }
 
-/** The schema would be lost: without it, a model would make up the arguments. */
+/** Refuses a schema that would be lost: without it, a model would make up the arguments. */
 function refuseSchema(declared: JsonObject, pointer: string, message: string): void {
   const name = schemaNames.find((each) => schemaIn(declared[each]) !== null);
   if (name !== undefined) refuse(`${pointer}/${name}`, message);

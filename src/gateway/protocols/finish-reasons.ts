@@ -3,11 +3,11 @@ import type { ProviderError } from '#gateway/neutral/provider-report.ts';
 import type { Json } from '#shared/json/json.ts';
 
 /**
- * In lower case: of OpenAI, of Anthropic (https://docs.anthropic.com/en/api/handling-stop-reasons), of Mistral
- * (`model_length`), of Gemini (https://ai.google.dev/api/generate-content#FinishReason), of Cohere
- * (https://docs.cohere.com/reference/chat), of Hugging Face (`eos_token`), of Bedrock, and of Zhipu (`sensitive`). A
- * `failed` answer did not end by itself; DeepSeek has a reason of its own for that
- * (https://api-docs.deepseek.com/api/create-chat-completion).
+ * The reasons of providers in lower case: of OpenAI, of Anthropic
+ * (https://docs.anthropic.com/en/api/handling-stop-reasons), of Mistral (`model_length`), of Gemini
+ * (https://ai.google.dev/api/generate-content#FinishReason), of Cohere (https://docs.cohere.com/reference/chat), of
+ * Hugging Face (`eos_token`), of Bedrock, and of Zhipu (`sensitive`). A `failed` answer did not end by itself; DeepSeek
+ * has a reason of its own for that (https://api-docs.deepseek.com/api/create-chat-completion).
  */
 const reasons: Readonly<Record<string, FinishReason | 'failed'>> = {
   stop_sequence: 'stop-sequence',
@@ -52,15 +52,18 @@ export const failedAnswer: ProviderError = {
   ...{ type: null, code: null, param: null },
 };
 
-/** Longer reasons are unknown. */
+/** Maximum length of a reason. Longer ones are unknown. */
 const maxReasonLength = 100;
 
-/** Some providers send an empty reason, or the text `null`, with every chunk. */
+/** True if there is a reason. Some providers send an empty one, or the text `null`, with every chunk. */
 export function saysReason(said: Json | undefined): boolean {
   return typeof said === 'number' || (typeof said === 'string' && said !== '' && said !== 'null');
 }
 
-/** Some providers end a call of a tool with `stop`. An answer without a call asks for no tool, whatever they say. */
+/**
+ * The reason of the end. Some providers end a call of a tool with `stop`. An answer without a call asks for no tool,
+ * whatever they say.
+ */
 export function finishReasonOf(said: Json | undefined, hasCalls: boolean): FinishReason | 'failed' {
   const name = saysReason(said) ? String(said).slice(0, maxReasonLength).toLowerCase() : '';
   // Gemini adds its own reason to that of OpenAI: `content_filter: RECITATION`.

@@ -1,11 +1,11 @@
 import { GatheredText } from '#gateway/neutral/gathered-text.ts';
 
-/** Of a text that another target may continue. A request with a longer one would be refused. */
+/** Maximum size of a text that another target may continue. A request with a longer one would be refused. */
 const maxBytes = 1024 * 1024;
 
-/** Of an answer so far; another target can continue it. */
+/** The text of an answer so far; another target can continue it. */
 export class KeptText {
-  /** Null if it is not kept, or is not the whole content. */
+  /** The text; null if it is not kept, or is not the whole content. */
   #gathered: GatheredText | null;
 
   constructor(isKept: boolean) {

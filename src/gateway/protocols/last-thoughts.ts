@@ -1,7 +1,7 @@
 import type { Part } from '#gateway/neutral/conversation.ts';
 
 /**
- * Providers refuse thoughts at the end of what an assistant said
+ * Removes thoughts that providers refuse at the end of what an assistant said
  * (https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking,
  * https://platform.openai.com/docs/guides/reasoning#keeping-reasoning-items-in-context). An answer that is cut off in a
  * thought leaves such a turn.

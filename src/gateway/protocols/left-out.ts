@@ -2,7 +2,7 @@ import type { Tuned } from '#gateway/neutral/conversation.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
-/** An answer names only a few. */
+/** Maximum number of pointers. An answer names only a few. */
 const maxPointers = 10_000;
 
 /**
@@ -20,12 +20,12 @@ export class LeftOut {
     if (this.#pointers.size < maxPointers) this.#pointers.add(pointer);
   }
 
-  /** The member is read in another place than the others of its object. */
+  /** Notes a member that is read in another place than the others of its object. */
   take(pointer: string): void {
     this.#pointers.delete(pointer);
   }
 
-  /** Unless the value says nothing. */
+  /** Adds the value unless it says nothing. */
   addValue(value: Json | undefined, pointer: string): void {
     if (!saysNothing(value)) this.add(pointer);
   }

@@ -27,10 +27,10 @@ export function messagesFaults(
 /** Checks roles and contents while a scanner reads the request: messages are on level 2. */
 export class MessageChecker implements JsonListener {
   readonly maxLevel = 3;
-  /** At most 100, of the last `messages`. */
+  /** The faults of the last `messages`, at most 100. */
   faults: InputError[] = [];
   lastUserContent: ValuePlace | null = null;
-  /** Messages of the system do not count. */
+  /** True if the last message is the user's. Messages of the system do not count. */
   isUserLast = false;
   readonly #bytes: Buffer;
   #isList = false;
@@ -70,7 +70,7 @@ export class MessageChecker implements JsonListener {
     return isNamed(this.#bytes, valueStart, end, name);
   }
 
-  /** If `messages` occurs twice, the last one counts, as for JSON.parse. */
+  /** Begins the list. If `messages` occurs twice, the last one counts, as for JSON.parse. */
   #listBegins(start: number): void {
     this.#isList = this.#bytes[start] === openBracket;
     this.#index = -1;
@@ -116,7 +116,7 @@ export class MessageChecker implements JsonListener {
   }
 }
 
-/** A text, a list of parts, or null, by its first byte. */
+/** True for a text, a list of parts, or null, by its first byte. */
 function isContent(first: number | undefined): boolean {
   return first === quote || first === openBracket || first === letterN;
 }

@@ -14,7 +14,7 @@ import { KeptText } from './kept-text.ts';
 
 const { noContent, content, end, malformed, tooLarge } = classifications;
 
-/** More than the beginning of an answer. */
+/** The kinds of events that are more than the beginning of an answer. */
 const contentKinds: ReadonlySet<AnswerEvent['kind']> = new Set([
   'text',
   'refusal',
@@ -25,12 +25,12 @@ const contentKinds: ReadonlySet<AnswerEvent['kind']> = new Set([
   'finished',
 ]);
 
-/** An empty piece is only a sign of life. */
+/** True for content. An empty piece is only a sign of life. */
 function isContent(event: AnswerEvent): boolean {
   return contentKinds.has(event.kind) && !('text' in event && event.text === '');
 }
 
-/** Nothing is read after it. */
+/** True if nothing is read after the event. */
 function isLast({ kind }: EventClassification): boolean {
   return kind !== 'content' && kind !== 'no-content';
 }
@@ -38,7 +38,7 @@ function isLast({ kind }: EventClassification): boolean {
 /** How often a text is kept together: by the writer of Responses, and in the three events that end a free text. */
 const maxCopies = 4;
 
-/** In the neutral form all protocols have one meaning. */
+/** A stream in the neutral form, in which all protocols have one meaning. */
 export class NeutralStream implements StreamInterpreter {
   hasBegun = false;
   isFinished = false;
@@ -46,9 +46,9 @@ export class NeutralStream implements StreamInterpreter {
   readonly #reader: AnswerReader;
   readonly #endMark: string;
   readonly #text: KeptText;
-  /** So far. The budget of answers bounds them. */
+  /** The size of large events so far. The budget of answers bounds it. */
   #largeBytes = 0;
-  /** After the latest event. */
+  /** The limit after the latest event. */
   maxKeptBytes = maxKeptBytes;
 
   /**
@@ -86,7 +86,7 @@ export class NeutralStream implements StreamInterpreter {
     return isLarge ? this.classifyLarge(this.readLarge(data)) : this.classifyAll(this.read(data));
   }
 
-  /** Long texts may come in pieces. */
+  /** Reads a large event. Long texts may come in pieces. */
   protected readLarge(data: string | null): Iterable<AnswerEvent> {
     return this.read(data);
   }
@@ -132,7 +132,7 @@ export class NeutralStream implements StreamInterpreter {
   }
 }
 
-/** Of a large event, in one turn of the event loop, without the last piece. */
+/** Maximum size of a part of a large event in one turn of the event loop, without the last piece. */
 export const maxPartBytes = 128 * 1024;
 
 export class TranslatedStream extends NeutralStream {
@@ -180,7 +180,7 @@ export class TranslatedStream extends NeutralStream {
     return this.keepsTooMuch ? tooLarge : classification;
   }
 
-  /** Since the last call, for the client. */
+  /** What the events since the last call became for the client. */
   readonly translated = (): string => {
     const [only] = this.#written;
     const written = this.#written.length === 1 && only !== undefined ? only : this.#written.join('');
@@ -189,7 +189,9 @@ export class TranslatedStream extends NeutralStream {
     return written;
   };
 
-  /** A small event may become a large one. What the beginning repeats of the request is the client's. */
+  /**
+   * The kept bytes. A small event may become a large one. What the beginning repeats of the request is the client's.
+   */
   override get keptBytes(): number {
     return super.keptBytes + this.#order.keptBytes + this.#writer.keptBytes + this.#writtenBytes;
   }
@@ -202,7 +204,7 @@ export class TranslatedStream extends NeutralStream {
     return events.flatMap((event) => this.#order.take(event));
   }
 
-  /** Keeps what the data say alone, and not the data too. */
+  /** Reads a large event, and keeps what the data say alone, and not the data too. */
   protected override readLarge(data: string | null): Iterable<AnswerEvent> {
     return this.#piecesOf(super.read(data));
   }

@@ -3,7 +3,7 @@ import { type Effort, efforts, type PlacedValue, type Unsupported } from '#gatew
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import type { LeftOut } from './left-out.ts';
 
-/** For a request that must not lose anything. */
+/** The message of a request that must not lose anything. */
 export const leftOutMessage = 'the target does not get this, and the request prefers strict handling';
 
 /** Thrown while a request is parsed or written. `orUnsupported` catches it. */
@@ -21,10 +21,10 @@ export function refuse(pointer: string, message: string): never {
   throw new UnsupportedError(pointer, message);
 }
 
-/** Of a client's text, in a message. */
+/** Maximum length of a client's text in a message. */
 const maxShown = 100;
 
-/** For a message: a text in quotes, cut if it is long, or only what a value with others in it is. */
+/** A value in a message: a text in quotes, cut if it is long, or only what a value with others in it is. */
 export function shown(value: Json | undefined): string {
   if (typeof value === 'string')
     return JSON.stringify(value.length > maxShown ? `${value.slice(0, maxShown)}…` : value);
@@ -42,25 +42,25 @@ export function orUnsupported<Result>(work: () => Result): E.Either<Unsupported,
   }
 }
 
-/** For the user's content; null without a text. Anything else would be lost, so it is refused. */
+/** The text of the user's content; null without one. Anything else would be lost, so it is refused. */
 export function textAt(value: Json | undefined, pointer: string): string | null {
   if (value === undefined || value === null || typeof value === 'string') return value ?? null;
   return refuse(pointer, `must be a text, and is ${kindOf(value)}`);
 }
 
-/** Null without a text. */
+/** The text; null without one. */
 export function placedText(value: Json | undefined, pointer: string): PlacedValue<string> | null {
   const text = textAt(value, pointer);
   return text === null || text === '' ? null : { value: text, pointer };
 }
 
-/** For the user's content, or what demands something; empty without a list. Anything else is refused. */
+/** The list of the user's content, or of what demands something; empty without a list. Anything else is refused. */
 export function listAt(value: Json | undefined, pointer: string): ReadonlyArray<Json> {
   if (value === undefined || value === null || Array.isArray(value)) return value ?? [];
   return refuse(pointer, `must be a list, and is ${kindOf(value)}`);
 }
 
-/** One text, or a list of them. An empty text says nothing. */
+/** The stop sequences: one text, or a list of them. An empty text says nothing. */
 export function stopsAt(value: Json | undefined, pointer: string): ReadonlyArray<PlacedValue<string>> {
   if (typeof value === 'string') return value === '' ? [] : [{ value, pointer }];
   return listAt(value, pointer).flatMap((each, index) => {
@@ -84,8 +84,8 @@ export function numberOrNull(value: Json | undefined): number | null {
 }
 
 /**
- * Null without an effort. The highest ones, which only some models of OpenAI and Anthropic take, are the highest that
- * all take, and one that is not known is between the others (https://platform.openai.com/docs/guides/reasoning,
+ * The effort; null without one. The highest ones, which only some models of OpenAI and Anthropic take, are the highest
+ * that all take, and one that is not known is between the others (https://platform.openai.com/docs/guides/reasoning,
  * https://platform.claude.com/docs/en/build-with-claude/effort). Both are left out.
  */
 export function effortAt(said: Json | undefined, pointer: string, leftOut: LeftOut): Effort | null {

@@ -12,23 +12,25 @@ import type { JsonObject } from '#shared/json/json.ts';
 import type { NamedId } from './provider-ids.ts';
 import type { TargetModel } from './target-model.ts';
 
-/** In a body that is parsed to the neutral form, because that takes one turn of the event loop. */
+/**
+ * Maximum number of values in a body that is parsed to the neutral form, because that takes one turn of the event loop.
+ */
 export const maxTranslatedValues = 100_000;
 
-/** `auto` picks by them. */
+/** The hints by which `auto` picks a model. */
 export const reasoningHints = ['fast', 'balanced', 'smart', 'turbo'] as const;
 export type ReasoningHint = (typeof reasoningHints)[number];
 
 /**
- * For generating text. What it can do is said here: no other file asks for its name. Its half for clients reads
- * requests and writes answers; its half for providers writes requests and reads answers. Two protocols meet in the
- * neutral form alone.
+ * A protocol for generating text. What it can do is said here: no other file asks for its name. Its half for clients
+ * reads requests and writes answers; its half for providers writes requests and reads answers. Two protocols meet in
+ * the neutral form alone.
  */
 export interface Protocol {
-  /** In the configuration, and in signatures that it alone can read. */
+  /** Its name in the configuration, and in signatures that it alone can read. */
   readonly name: string;
   readonly requiredMember: string;
-  /** Below the provider's base URL. */
+  /** The path below the provider's base URL. */
   readonly path: (request: RequestedText) => string;
 }
 
@@ -37,12 +39,12 @@ interface RequestedText {
   readonly streams: boolean;
 }
 
-/** Clients speak it. Targets that speak it too get their requests as they come. */
+/** A protocol that clients speak. Targets that speak it too get their requests as they come. */
 export interface ClientProtocol extends Protocol {
   readonly client: ClientHalf;
 }
 
-/** The gateway writes requests in it from the neutral form. */
+/** A protocol in which the gateway writes requests from the neutral form. */
 export interface ProviderProtocol extends Protocol {
   readonly provider: ProviderHalf;
 }
@@ -52,7 +54,7 @@ export type TextProtocol = ClientProtocol & ProviderProtocol;
 export interface ClientHalf {
   /** Headers of a request that only providers of this protocol get, in lower case. */
   readonly headers: ReadonlyArray<string>;
-  /** Those of `headers` that ask for something. A target of another protocol does not get it. */
+  /** The headers among them that ask for something. A target of another protocol does not get it. */
   readonly askingHeaders: ReadonlyArray<string>;
   /** Checks a body without parsing it; a large one in slices. */
   readonly read: (bytes: Buffer, maxValues: number) => ReadBody<TextRequest>;
@@ -64,9 +66,9 @@ export interface ClientHalf {
 }
 
 export interface WriterOptions {
-  /** Used if the provider does not say it. */
+  /** The model, if the provider does not say it. */
   readonly model: string;
-  /** The client has the beginning of the answer already: the stream begins inside its only text. */
+  /** True if the client has the beginning of the answer already: the stream begins inside its only text. */
   readonly isContinuation: boolean;
   readonly tools: ClientTools;
 }
@@ -99,9 +101,9 @@ export interface Watched {
 export interface TextRequest {
   readonly size: number;
   readonly model: string;
-  /** Ids of files of the project. Their content is still to be put into the request. */
+  /** The ids of files of the project. Their content is still to be put into the request. */
   readonly files: ReadonlyArray<NamedId>;
-  /** Picks the model of `auto`. */
+  /** The hint that picks the model of `auto`. */
   readonly hint: ReasoningHint;
   readonly isStreamed: boolean;
   /** The first and the last events of the stream repeat these bytes of the request. */
@@ -113,35 +115,35 @@ export interface TextRequest {
   /** Whether a target of the same protocol may refuse it as it is, because another protocol's answers are in it. */
   readonly mustTranslate: boolean;
   /**
-   * For a target of the same protocol; null if it can do all.
+   * What a target of the same protocol cannot do; null if it can do all.
    * @param isStrict whether nothing may be left out
    */
   readonly unsupportedBy: (target: NativeTarget, isStrict: () => boolean) => Unsupported | null;
-  /** All other bytes are as they came. */
+  /** The changed request. All other bytes are as they came. */
   readonly changed: (changes: RequestChanges) => WrittenRequest;
-  /** For one attempt's stream, which passes as it comes. */
+  /** Reads one attempt's stream, which passes as it comes. */
   readonly watch: (watched: Watched) => StreamInterpreter;
   /**
-   * For targets of another protocol. @param longTexts takes the long texts out, to be put into the body that is
-   * written; missing if they are to stay
+   * Parses the request for targets of another protocol.
+   * @param longTexts takes the long texts out, to be put into the body that is written; missing if they are to stay
    * @returns what the neutral form cannot express, or a failure for a body with too many values
    */
   readonly parse: (maxValues: number, longTexts?: LongTexts) => Promise<E.Either<Unsupported | Failure, ParsedRequest>>;
-  /** For a streamed answer that comes in another protocol. Its events are in order. */
+  /** Creates the writer of a streamed answer that comes in another protocol. Its events are in order. */
   readonly createWriter: (options: WriterOptions) => AnswerWriter;
   /**
-   * For a stream that fails before its first content. Missing if the form of errors has them.
+   * The events of a stream that fails before its first content. Missing if the form of errors has them.
    * @param model its name, which no provider says
    */
   readonly failedStream?: (model: string, error: JsonObject) => string;
-  /** For an answer that came in another protocol. Its calls are those of `withTakableCalls`. */
+  /** Writes an answer that came in another protocol. Its calls are those of `withTakableCalls`. */
   readonly writeWhole: (answer: Answer, options: WriterOptions) => Buffer;
 }
 
 export interface ParsedRequest {
   readonly conversation: Conversation;
   readonly tools: ClientTools;
-  /** Pointers of what only offers or tunes. */
+  /** Pointers to what only offers or tunes, and is ignored. */
   readonly ignored: ReadonlyArray<string>;
 }
 
@@ -149,7 +151,7 @@ interface ProviderHalf {
   /** Writes a request, or says what the protocol or the model cannot express. */
   readonly write: (conversation: Conversation, model: TargetModel) => E.Either<Unsupported, WrittenRequest>;
   readonly createReader: (from: TargetModel) => AnswerReader;
-  /** Null if the answer cannot be read. */
+  /** Reads the answer; null if it cannot be read. */
   readonly readWhole: (body: Buffer, parsed: JsonObject, from: TargetModel) => Answer | null;
   /** Whether it has no way to continue an answer whose beginning is the last message. Default: it has. */
   readonly cannotContinue?: boolean;
@@ -157,6 +159,6 @@ interface ProviderHalf {
 
 export interface WrittenRequest {
   readonly body: Buffer;
-  /** Pointers of what only offers or tunes. */
+  /** Pointers to what only offers or tunes, and is ignored. */
   readonly ignored: ReadonlyArray<string>;
 }

@@ -30,17 +30,17 @@ export type IdKind =
   | 'voice'
   | 'cache';
 
-/** In every protocol they name what lives at a provider. */
+/** Names that in every protocol name what lives at a provider. */
 export const fileNames = { file_id: 'file', file_ids: 'file' } as const;
 export const hostedNames = { container: 'container', container_id: 'container', skill_id: 'skill' } as const;
 
 export const maxIdsOfClient = 10_000;
 
-/** In a request with the turns before it. */
+/** Maximum number of ids in a request with the turns before it. */
 export const maxIdsOfConversation = 100_000;
 
 export interface IdRules {
-  /** Names of members, at every depth. */
+  /** Names of members that hold ids, at every depth. */
   readonly names: Readonly<Record<string, IdKind>>;
   /** Paths of members whose names are ordinary words, or that name something else there. */
   readonly paths: ReadonlyArray<readonly [PathPattern, IdKind]>;
@@ -58,7 +58,7 @@ export interface NamedId extends ValuePlace {
 type Growing = { -readonly [Key in keyof ValuePlace]: ValuePlace[Key] };
 
 const quote = 0x22;
-/** A character of a name takes at most six bytes. */
+/** Maximum size of a character of a name. */
 const maxCharacterBytes = 6;
 const free = Symbol('free');
 
@@ -78,7 +78,7 @@ class NameTable<Kind> {
     );
   }
 
-  /** The offsets include the quotes of the name. */
+  /** Finds a name. The offsets include its quotes. */
   find(bytes: Buffer, start: number, end: number): Kind | null {
     const length = end - start - 2;
     if (length < this.#minBytes || length > this.#maxBytes * maxCharacterBytes) return null;
@@ -90,11 +90,11 @@ class NameTable<Kind> {
   }
 }
 
-/** In the form in which a scan needs them. */
+/** Rules in the form in which a scan needs them. */
 export class CompiledIdRules {
   readonly names: NameTable<IdKind>;
   readonly paths: PathTree<IdKind | typeof free>;
-  /** Without one of these names, a text has no ids. */
+  /** Suspect names. Without one of these, a text has no ids. */
   readonly suspects: NameTable<true>;
 
   constructor({ names, paths, freeJson }: IdRules) {
@@ -129,7 +129,7 @@ export class IdSuspicion {
     this.#isRaised = this.#rules.suspects.find(this.#bytes, nameStart, nameEnd) !== null;
   }
 
-  /** After the scan: a text with a suspect name is scanned once more. @param maxIds those that are kept */
+  /** Finds ids after the scan: a text with a suspect name is scanned once more. @param maxIds those that are kept */
   findIds(maxIds: number): ReadBody<NamedIds> {
     if (!this.#isRaised) return noIds;
     const finder = new IdFinder(this.#bytes, this.#rules, maxIds);
@@ -141,8 +141,8 @@ export class IdSuspicion {
 const noIds: E.Either<never, NamedIds> = E.right({ found: [], isOverflown: false });
 
 /**
- * At every depth, while a scanner reads a text. An id is a text that is a member's value, or an item of the list that
- * is one. Names count as they are read, with or without escapes.
+ * Finds ids at every depth, while a scanner reads a text. An id is a text that is a member's value, or an item of the
+ * list that is one. Names count as they are read, with or without escapes.
  */
 export class IdFinder implements JsonListener, NamedIds {
   readonly maxLevel = maxJsonLevels;
@@ -245,12 +245,12 @@ export class IdFinder implements JsonListener, NamedIds {
   }
 }
 
-/** In a client's request; a file counts as often as it is named. */
+/** Maximum number of files in a client's request; a file counts as often as it is named. */
 const maxFiles = 1_000;
 
 /**
- * Of a client's request: too many files, before one is looked up; and what lives at a provider. @param instead what the
- * client can do without the id of a file
+ * Refuses ids of a client's request: too many files, before one is looked up; and what lives at a provider.
+ * @param instead what the client can do without the id of a file
  */
 export function refuseIds({ found, isOverflown }: NamedIds, instead = leaveOut): Failure | null {
   const beyond = found.filter(({ kind }) => kind === 'own file' || kind === 'file')[maxFiles];
@@ -272,7 +272,7 @@ function tooManyFiles(pointer: string): Failure {
   });
 }
 
-/** It lives at a provider: nothing says that it belongs to this project. */
+/** The failure for what lives at a provider: nothing says that it belongs to this project. */
 export function notHere({ pointer, kind }: Pick<NamedId, 'pointer' | 'kind'>, instead = leaveOut): Failure {
   const named = kind === 'cited file' || kind === 'made file' ? 'file' : kind;
   const detail = `${pointer} names a ${named} at the provider, which this key cannot access. ${instead}`;

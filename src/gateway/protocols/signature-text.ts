@@ -6,14 +6,14 @@ export const ownPrefix = 'switchyard:';
 const form = /^switchyard:([^:]+):([01]):(.*)$/s;
 
 /**
- * For a client whose protocol has one text for it, such as `encrypted_content` of Responses, with the name of what can
- * read it. So it goes back to that alone.
+ * The text of a signature for a client whose protocol has one text for it, such as `encrypted_content` of Responses,
+ * with the name of what can read it. So it goes back to that alone.
  */
 export function signatureTextOf({ of, value, isRedacted }: Signature): string {
   return `${ownPrefix}${encodeURIComponent(of)}:${isRedacted ? 1 : 0}:${value}`;
 }
 
-/** Null for a signature that the gateway has not written. */
+/** The signature; null for one that the gateway has not written. */
 export function signatureIn(text: string): Signature | null {
   const [, of, redacted, value] = form.exec(text) ?? [];
   const name = of === undefined ? null : decoded(of);
@@ -21,7 +21,7 @@ export function signatureIn(text: string): Signature | null {
   return { of: name, value, isRedacted: redacted === '1' };
 }
 
-/** Null for a name that the gateway has not written. */
+/** The name; null for one that the gateway has not written. */
 function decoded(name: string): string | null {
   try {
     return decodeURIComponent(name);

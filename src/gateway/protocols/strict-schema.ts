@@ -8,9 +8,9 @@ const known = [
 ];
 
 /**
- * OpenAI refuses an object with a property that is not required, or with others than its properties
- * (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas). Anthropic takes both, so a client of
- * Messages that says "strict" may have such a schema.
+ * True for a schema that OpenAI takes as a strict one. OpenAI refuses an object with a property that is not required,
+ * or with others than its properties (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas).
+ * Anthropic takes both, so a client of Messages that says "strict" may have such a schema.
  */
 export function isStrictSchema(schema: string): boolean {
   const root = parseForeign(schema);

@@ -6,7 +6,7 @@ import { listAt, objectOr, refuse } from './parsing.ts';
 export interface ChoiceForm {
   /** The object with the mode and the tools, and its pointer. */
   readonly allowed: (choice: JsonObject, leftOut: LeftOut) => readonly [JsonObject, string];
-  /** For targets; null for one that does not run at the client. */
+  /** The name for targets; null for a tool that does not run at the client. */
   readonly nameIn: (object: JsonObject, pointer: string, leftOut: LeftOut) => string | null;
 }
 
@@ -50,14 +50,14 @@ function allowedTools(
   return { tools: kept, toolChoice: mode === 'required' ? anyTool(kept) : { kind: 'auto' } };
 }
 
-/** There must be a tool. */
+/** The choice of any tool, of which there must be one. */
 export function anyTool(tools: ReadonlyArray<Tool>): ToolChoice {
   return tools.length === 0
     ? refuse('/tool_choice', 'demands a call of a tool, and this target gets no tool')
     : { kind: 'any' };
 }
 
-/** The tool must be there. @param name for targets */
+/** The choice of a tool, which must be there. @param name for targets */
 export function forcedTool(name: string | null, tools: ReadonlyArray<Tool>): ToolChoice {
   const forced = tools.find((tool) => tool.name === name);
   return forced === undefined

@@ -12,7 +12,7 @@ const accepted = /^[a-zA-Z0-9_-]{1,64}$/;
 const otherCharacter = /[^a-zA-Z0-9_-]/g;
 const maxCharacters = 64;
 
-/** In a name that is changed, with the underscore before them. */
+/** Number of digits in a name that is changed, with the underscore before them. */
 const hashDigits = 8;
 const maxBeginning = maxCharacters - hashDigits - 1;
 
@@ -23,18 +23,18 @@ const defaultNamespace = 'functions';
 const builtInNamespace = 'openai';
 
 /**
- * For the targets of a request. Only Responses has namespaces, and a client may use names that a provider refuses. The
- * names depend on the request alone, so that every node and every turn decides alike. Names are given in the order of
- * the request: of two tools that would get one name, the first keeps it.
+ * The names of tools for the targets of a request. Only Responses has namespaces, and a client may use names that a
+ * provider refuses. The names depend on the request alone, so that every node and every turn decides alike. Names are
+ * given in the order of the request: of two tools that would get one name, the first keeps it.
  */
 export class ToolNames {
   readonly #byTool = new Map<string, string>();
   readonly #clients = new Map<string, ClientTool>();
 
   /**
-   * The same for the declaration of a tool and for its calls. It is the tool's own name, or that of its namespace
-   * before it. Where a provider would refuse that, or another tool has it, its beginning is followed by a hash of the
-   * namespace and the name.
+   * A name that is the same for the declaration of a tool and for its calls. It is the tool's own name, or that of its
+   * namespace before it. Where a provider would refuse that, or another tool has it, its beginning is followed by a
+   * hash of the namespace and the name.
    * @param namespace null for none
    */
   nameOf(namespace: string | null, name: string): string {
@@ -46,13 +46,13 @@ export class ToolNames {
     );
   }
 
-  /** For a tool that OpenAI's models know by its form. Called after `nameOf` of the client's tools. */
+  /** The name of a tool that OpenAI's models know by its form. Called after `nameOf` of the client's tools. */
   nameOfBuiltIn(form: ToolForm): string {
     const wanted = this.#clients.has(form) ? `${builtInNamespace}__${form}` : form;
     return this.#nameFor(`built-in:${form}`, wanted, { form, namespace: null, name: form });
   }
 
-  /** Those that are declared, and those of the history, which a model may call again. */
+  /** The tools that are declared, and those of the history, which a model may call again. */
   clientTools(declared: ReadonlyArray<Tool>): ClientTools {
     return new ClientTools([...[...this.#clients].map(([name, client]) => ({ name, client })), ...declared]);
   }
@@ -77,7 +77,7 @@ export class ToolNames {
   }
 }
 
-/** Of a text with more than 64 KiB, a parsed request has only the beginning. */
+/** Maximum length of a name. Of a text with more than 64 KiB, a parsed request has only the beginning. */
 const maxNameCharacters = 1_024;
 
 export function shortName(name: string, pointer: string): string {

@@ -5,12 +5,12 @@ import { applyEdits, editsOf } from '#gateway/framing/splice.ts';
 import type { Json } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 
-/** OpenAI needs both, Anthropic the type. */
+/** The members that a schema needs: OpenAI needs both, Anthropic the type. */
 const wanted = { type: '"object"', properties: '{}' } as const;
 
 const names = wantedNames({ type: [], properties: [], required: [] });
 
-/** As the client sent it; null for a schema that says nothing: none, null or `{}`. */
+/** The schema as the client sent it; null for one that says nothing: none, null or `{}`. */
 export function schemaIn(value: Json | undefined): string | null {
   const text = keptText(value);
   return text === null || /^\{\s*\}$/.test(text) ? null : text;

@@ -1,7 +1,7 @@
 import { type Conversation, joinTurns, type Part, type TextPart, type Turn } from '#gateway/neutral/conversation.ts';
 import { onlyTexts } from './content-parts.ts';
 
-/** What the system says first is apart, and what it says later stays in its place. */
+/** Collects turns. What the system says first is apart, and what it says later stays in its place. */
 export class TurnCollector {
   readonly #system: TextPart[] = [];
   readonly #turns: Turn[] = [];
@@ -17,7 +17,7 @@ export class TurnCollector {
   }
 }
 
-/** Clients send back hidden reasoning that has neither a text nor a signature. */
+/** True if the part says something. Clients send back hidden reasoning that has neither a text nor a signature. */
 export function saysSomething(part: Part): boolean {
   return part.kind !== 'reasoning' || part.text !== '' || part.signature !== null;
 }

@@ -54,7 +54,7 @@ const named = new RegExp(
   'giu',
 );
 
-/** After a word that names an account. */
+/** Replaces an id after a word that names an account. */
 export function redactNamedIds(text: string, replacement: string): string {
   return text.replace(named, `$1${replacement}`);
 }

@@ -10,7 +10,7 @@ const address: ProviderAddress = {
   paths: ['/messages', '/messages/count_tokens'],
 };
 
-/** Messages, under any base URL. */
+/** Providers of Messages, under any base URL. */
 export const anthropic: ProviderKind = {
   kind: 'anthropic',
   settings: {},
@@ -19,7 +19,7 @@ export const anthropic: ProviderKind = {
   open: (opening) => new Anthropic(opening),
 };
 
-/** Used if the configuration says no other: it accepts `temperature` and `top_k`. */
+/** The version if the configuration says no other: it accepts `temperature` and `top_k`. */
 const defaultVersion = '2023-06-01';
 
 const versionHeader = 'anthropic-version';

@@ -44,7 +44,7 @@ const audioFormats: ReadonlyMap<
   ['wav', { outputFormat: 'pcm_24000', audio: { contentType: 'audio/wav', prefix: wavHeader(24_000, null) } }],
 ]);
 
-/** Far more than ElevenLabs accepts. A longer text takes long to escape. */
+/** Maximum length of a text, far more than ElevenLabs accepts. A longer one takes long to escape. */
 const maxInputCharacters = 1_000_000;
 
 const transcriptFormats = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
@@ -116,7 +116,7 @@ class ElevenLabs extends HttpProvider implements Provider {
 /** Members that choose another model, make ElevenLabs fetch a file, or send the answer elsewhere. */
 const unsafeMember = /^(?:model_id|cloud_storage_url|source_url|webhook(?:_.*)?)$/is;
 
-/** Of ElevenLabs' API: the member would bypass the catalogue. */
+/** The refusal of members of ElevenLabs' API that would bypass the catalogue. */
 function outsideCatalogue(names: ReadonlyArray<string>): UnsupportedRequest | null {
   const member = names.find((name) => unsafeMember.test(name));
   return member === undefined ? null : { member, message: 'is not supported here: leave it out' };
@@ -142,14 +142,14 @@ function unsafeVoice(voice: string): UnsupportedRequest | null {
   return fault === null ? null : { member: 'voice', message: fault };
 }
 
-/** ElevenLabs' own settings pass through, like all unknown members. The speed is a setting of the voice. */
+/** The settings. ElevenLabs' own pass through, like all unknown members. The speed is a setting of the voice. */
 function settingsIn(others: JsonObject, speed: SpeechFields['speed']): JsonObject {
   if (speed === null) return others;
   const { voice_settings: settings } = others;
   return { ...others, voice_settings: { ...(isObject(settings) ? settings : {}), speed } };
 }
 
-/** Without fields that only OpenAI has. */
+/** The fields without those that only OpenAI has. */
 function translatedFields(fields: ProviderTranscription['fields']): ReadonlyArray<readonly [string, string]> {
   const ours = new Set([
     'model',

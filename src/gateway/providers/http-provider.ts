@@ -3,7 +3,7 @@ import type { Transport } from '#gateway/transport/transport.ts';
 import type { Opening, ProviderAddress } from './provider-kind.ts';
 import { SecretRedactor } from './secret-redactor.ts';
 
-/** A model may have a longer timeout than its provider. */
+/** Minimum time limit of a connection. A model may have a longer timeout than its provider. */
 const minConnectMs = 15_000;
 
 export class HttpProvider {
@@ -24,7 +24,7 @@ export class HttpProvider {
     this.redactor = new SecretRedactor([...Object.values(headers), ...(apiKey === null ? [] : [apiKey])]);
   }
 
-  /** Below the base URL. @param query a further query, with its question mark */
+  /** A path below the base URL. @param query a further query, with its question mark */
   protected pathTo(under: string, query = ''): string {
     const further = this.#baseQuery === '' ? query : query.replace('?', '&');
     return this.#basePath + under + this.#baseQuery + further;
@@ -32,7 +32,7 @@ export class HttpProvider {
 }
 
 /**
- * Of every request, as alternating names and values.
+ * The headers of every request, as alternating names and values.
  * @param keyHeader the header with the key; none without a key
  */
 export function ownHeaders(

@@ -30,7 +30,7 @@ const settings = {
   hostedTools: withDefault(flag, false),
 };
 
-/** Under any base URL. Bodies and answers pass unchanged. */
+/** Providers of OpenAI's API under any base URL. Bodies and answers pass unchanged. */
 export const openAiCompatible: ProviderKind<typeof settings> = {
   kind: 'openai-compatible',
   settings,

@@ -10,11 +10,11 @@ import type { ProviderSettings } from './provider-settings.ts';
  */
 export interface ProviderKind<Own extends t.Props = Record<never, t.Mixed>> {
   readonly kind: string;
-  /** Only some kinds have them. */
+  /** The settings that only some kinds have. */
   readonly settings: Own;
-  /** None for a provider that gives no texts. */
+  /** The protocols; none for a provider that gives no texts. */
   readonly protocols: (configuration: SettingsOf<Own>) => SpokenProtocols | readonly [];
-  /** Null if no provider is called. */
+  /** The address; null if no provider is called. */
   readonly address: ProviderAddress | null;
   readonly open: (opening: Opening<Own>) => Provider;
   /** What is wrong with the name of a provider's voice. Missing if any name is right. */
@@ -23,23 +23,23 @@ export interface ProviderKind<Own extends t.Props = Record<never, t.Mixed>> {
   readonly withoutEffect?: { readonly [Setting in keyof ProviderSettings]?: string };
   /** The settings with which a provider speaks a protocol that it does not speak by default, by the protocol's name. */
   readonly speaksWith?: Readonly<Record<string, string>>;
-  /** In a translated chat. Missing if its providers never see one. */
+  /** The member for the limit of tokens in a translated chat. Missing if its providers never see one. */
   readonly maxTokensMember?: (configuration: SettingsOf<Own>) => MaxTokensMember;
-  /** For a translated chat. Missing for nothing. */
+  /** What a translated chat gets back. Missing for nothing. */
   readonly neededBack?: (configuration: SettingsOf<Own>) => NeededBack;
-  /** Its answers are invented, because no provider is called. */
+  /** True if its answers are invented, because no provider is called. */
   readonly isSandbox?: boolean;
 }
 
 export interface ProviderAddress {
-  /** Used if the configuration has none. */
+  /** The base URL if the configuration has none. */
   readonly baseUrl: string;
   /** Paths that the gateway appends to a base URL. In each, `…` is a segment that the call decides. */
   readonly paths: ReadonlyArray<string>;
 }
 
 export interface NeededBack {
-  /** Default of `returnsReasoning`. */
+  /** The default of `returnsReasoning`. */
   readonly reasoning?: ReturnsReasoning;
   /** Names of models that refuse calls without Gemini's signatures. */
   readonly signaturesOf?: RegExp;
@@ -50,7 +50,7 @@ type SettingsOf<Own extends t.Props> = ProviderSettings & t.TypeOfProps<Own>;
 export interface Opening<Own extends t.Props = Record<never, t.Mixed>> {
   readonly name: string;
   readonly configuration: SettingsOf<Own>;
-  /** Null if the provider needs none. */
+  /** The key; null if the provider needs none. */
   readonly apiKey: string | null;
   /** Called when a connection is closed because of what the provider sent. It must not throw. */
   readonly onFault: (fault: ConnectionFault) => void;

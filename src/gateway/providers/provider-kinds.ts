@@ -9,7 +9,7 @@ import type { NeededBack, Opening } from './provider-kind.ts';
 import { providerSettings } from './provider-settings.ts';
 import { sandbox } from './sandbox/sandbox.ts';
 
-/** In the order in which an operator reads them. */
+/** The kinds in the order in which an operator reads them. */
 export const providerKinds = [openAiCompatible, anthropic, elevenLabs, sandbox] as const;
 type Kind = (typeof providerKinds)[number];
 
@@ -22,7 +22,7 @@ const ownSettings = Object.assign({}, ...providerKinds.map(({ settings }) => set
 
 const [first, ...others] = providerKinds;
 
-/** A setting that only some kinds have is valid for all. */
+/** The settings of a provider. One that only some kinds have is valid for all. */
 export const ConfiguredProvider = providerSettings([first.kind, ...others.map(({ kind }) => kind)], ownSettings);
 export type ProviderConfiguration = t.TypeOf<typeof ConfiguredProvider>;
 
@@ -36,7 +36,7 @@ export function openProvider(opening: Opening & { readonly configuration: Provid
   return providerKindOf(opening.configuration).open(opening);
 }
 
-/** None if it gives no texts. */
+/** The protocols; none if it gives no texts. */
 export function spokenProtocols(configuration: ProviderConfiguration): ReadonlyArray<ProviderProtocol> {
   return providerKindOf(configuration).protocols(configuration);
 }
@@ -45,7 +45,7 @@ export function canChat(configuration: ProviderConfiguration): boolean {
   return spokenProtocols(configuration).length > 0;
 }
 
-/** In a translated chat; null if the provider never sees one. */
+/** The member in a translated chat; null if the provider never sees one. */
 export function defaultMaxTokensMember(configuration: ProviderConfiguration): MaxTokensMember | null {
   return providerKindOf(configuration).maxTokensMember?.(configuration) ?? null;
 }

@@ -13,13 +13,13 @@ export function providerSettings<Own extends t.Props>(kinds: readonly [string, .
     kind: oneOf(...kinds),
     baseUrl: optional(checkedText(text({ min: 1, max: 2_000 }), checkBaseUrl)),
     apiKeyEnv: optional(checkedText(text(), (name) => (/^[A-Za-z_]\w*$/.test(name) ? null : 'must name a variable'))),
-    /** Carries the key unchanged; by default `authorization`, as a bearer token. */
+    /** The header with the key unchanged; by default `authorization`, as a bearer token. */
     apiKeyHeader: optional(checkedText(text(), checkHeaderName)),
-    /** Sent with every call. Secrets belong in `apiKeyEnv`, not here. */
+    /** Headers that are sent with every call. Secrets belong in `apiKeyEnv`, not here. */
     headers: withDefaultInput(byName(checkedText(text({ max: 2_000 }), checkHeaderValue)), {}),
     anyVoice: withDefault(flag, false),
     ...own,
-    /** In a translated chat. Default: that of `defaultMaxTokensMember`. */
+    /** The member in a translated chat. Default: that of `defaultMaxTokensMember`. */
     maxTokens: optional(maxTokensMember),
     timeouts: withDefaultInput(Timeouts, {}),
   });
@@ -27,14 +27,14 @@ export function providerSettings<Own extends t.Props>(kinds: readonly [string, .
 
 export type ProviderSettings = t.TypeOf<ReturnType<typeof providerSettings<Record<never, t.Mixed>>>>;
 
-/** The operator chooses the names. */
+/** Values by names that the operator chooses. */
 export function byName<C extends t.Mixed>(codec: C) {
   return recordOf(codec, checkName);
 }
 
 const maxNameLength = 200;
 
-/** The name appears in headers, metrics and logs. */
+/** Checks a name, which appears in headers, metrics and logs. */
 function checkName(name: string): string | null {
   if (name === '' || name.length > maxNameLength) return `must have a name of 1 to ${maxNameLength} characters`;
   return /^[\x21-\x7e]+$/.test(name) ? null : 'must have a name of visible ASCII characters, without blanks';
@@ -47,7 +47,7 @@ function checkBaseUrl(value: string): string | null {
   return url.hash === '' ? null : 'must have no fragment';
 }
 
-/** Set by the gateway, or by HTTP itself. */
+/** Headers that are set by the gateway, or by HTTP itself. */
 const ownHeaders = new Set(
   (
     'host connection keep-alive proxy-connection transfer-encoding te trailer upgrade expect content-length ' +

@@ -8,42 +8,42 @@ import type { SecretRedactor } from './secret-redactor.ts';
 export interface TranslatedBody {
   readonly contentType: string;
   readonly body: Buffer;
-  /** Where the reader of its protocol says it; else `usageIn` reads it. */
+  /** The tokens where the reader of its protocol says them; else `usageIn` reads them. */
   readonly tokens?: Tokens | null;
 }
 
-/** In a protocol that the provider speaks, with the provider's model. */
+/** A request in a protocol that the provider speaks, with the provider's model. */
 export interface ProviderText {
-  /** Of the protocol, below the base URL. */
+  /** The path of the protocol, below the base URL. */
   readonly path: string;
-  /** Of the client's request with its question mark, if the client speaks this protocol; else empty. */
+  /** The query of the client's request with its question mark, if the client speaks this protocol; else empty. */
   readonly query: string;
   readonly body: Buffer;
   readonly streams: boolean;
-  /** Alternating names and values: see `forwardedHeaders`. */
+  /** Forwarded headers as alternating names and values: see `forwardedHeaders`. */
   readonly forwarded: ReadonlyArray<string>;
 }
 
 export interface ProviderBackgroundRequest {
   readonly action: 'get' | 'cancel' | 'delete';
   readonly id: string;
-  /** With its question mark; empty without one. */
+  /** The query with its question mark; empty without one. */
   readonly query: string;
   readonly streams: boolean;
 }
 
-/** OpenAI's JSON, with the provider's model. */
+/** A request in OpenAI's JSON, with the provider's model. */
 export interface ProviderWhole {
   /** One of the provider's `wholePaths`. */
   readonly path: string;
-  /** Of the client's request, with its question mark; empty without one. */
+  /** The query of the client's request, with its question mark; empty without one. */
   readonly query: string;
   readonly body: Buffer;
   readonly forwarded: ReadonlyArray<string>;
 }
 
 export interface ProviderSpeech {
-  /** OpenAI's JSON, with the provider's model and voice. */
+  /** The body in OpenAI's JSON, with the provider's model and voice. */
   readonly body: Buffer;
   readonly model: string;
   readonly voice: string;
@@ -67,9 +67,9 @@ export interface ProviderTranscription {
   readonly contentType: string;
   readonly streams: boolean;
   readonly model: string;
-  /** Texts in order, without the file. */
+  /** The texts in order, without the file. */
   readonly fields: ReadonlyArray<readonly [string, string]>;
-  /** Of the file's content. */
+  /** The size of the file's content. */
   readonly fileBytes: number;
   /** The unchanged part of the file (headers and content) between other bytes. */
   readonly around: (before: Buffer, after: Buffer) => StoredBody;
@@ -77,9 +77,9 @@ export interface ProviderTranscription {
 }
 
 export interface ResponseTranslator {
-  /** Of a whole answer, if it differs from that of the client's protocol. */
+  /** The member of a whole answer, if it differs from that of the client's protocol. */
   readonly requiredMember?: string;
-  /** Missing if the stream has the client's form. */
+  /** Interprets the stream; missing if it has the client's form. */
   readonly interpret?: () => StreamInterpreter;
   /** @param parsed null if the answer is not JSON @returns null if the answer cannot be read */
   readonly translate?: (body: Buffer, parsed: JsonObject | null) => TranslatedBody | null;
@@ -93,7 +93,7 @@ export interface ProviderRequest {
 }
 
 export interface UnsupportedRequest {
-  /** Empty for the whole body. */
+  /** The member; empty for the whole body. */
   readonly member: string;
   readonly message: string;
 }
@@ -108,21 +108,21 @@ export function unknownFormat(known: Iterable<string>, forWhom = ''): Unsupporte
   return { member: 'response_format', message: `must be one of ${names}${forWhom}` };
 }
 
-/** For texts. Requests are translated to the first one, unless a target names another. */
+/** The protocols for texts. Requests are translated to the first one, unless a target names another. */
 export type SpokenProtocols = readonly [ProviderProtocol, ...ProviderProtocol[]];
 
 /** Each kind is a file in this folder. A provider lacks the members for operations that it does not support. */
 export interface Provider {
   readonly name: string;
   readonly transport: Transport;
-  /** For the provider's refusals; absent if it has none. */
+  /** The redactor of the provider's refusals; absent if it has no secrets. */
   readonly redactor?: SecretRedactor;
-  /** Missing if it gives no texts. */
+  /** The protocols; missing if it gives no texts. */
   readonly protocols?: SpokenProtocols;
   /** Whether it runs OpenAI's own tools. Default false. */
   readonly hostedTools?: boolean;
   readonly text?: (text: ProviderText) => UpstreamRequest;
-  /** Missing if it makes no responses in the background. */
+  /** Calls for a response in the background; missing if the provider makes none. */
   readonly backgroundResponse?: (request: ProviderBackgroundRequest) => UpstreamRequest;
   /** The paths, below the base URL, that requests may be relayed to whole: `/embeddings`. */
   readonly wholePaths?: ReadonlyArray<string>;

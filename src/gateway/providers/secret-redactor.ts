@@ -3,7 +3,7 @@ import { accountIds, isAccountMember, redactNamedIds } from './account-ids.ts';
 
 const redacted = '[redacted]';
 
-/** Shorter values match only as whole words: they would match inside too many others. */
+/** Minimum length of a part. Shorter values match only as whole words: they would match inside too many others. */
 const leastPartLength = 8;
 
 /** A string in valid JSON. */
@@ -84,7 +84,7 @@ function patternsOf(value: string): ReadonlyArray<string> {
   return [spellings(value), ...base64Within(value).map(spellings)];
 }
 
-/** At each of the three possible offsets. */
+/** Base64 of the value at each of the three possible offsets. */
 function base64Within(value: string): ReadonlyArray<string> {
   const bytes = Buffer.from(value);
   return [0, 1, 2].map((offset) => {

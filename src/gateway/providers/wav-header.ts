@@ -1,9 +1,9 @@
 const wavHeaderBytes = 44;
 
-/** Written before the length is known; players read to the end. */
+/** The length that is written before it is known; players read to the end. */
 const unknownLength = 0xffffffff;
 
-/** Of mono 16 bit samples. @param sampleBytes null if the length is unknown */
+/** The header of mono 16 bit samples. @param sampleBytes null if the length is unknown */
 export function wavHeader(sampleRate: number, sampleBytes: number | null): Buffer {
   const header = Buffer.alloc(wavHeaderBytes);
   header.write('RIFF', 0, 'latin1');

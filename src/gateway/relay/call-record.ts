@@ -3,34 +3,34 @@ import type { CallOutcome, RecordedCall } from '#domain/usage/recorded-call.ts';
 import type { Price } from '#gateway/config/configuration.ts';
 import type { Consumption, ReportedConsumption, Tokens } from '#gateway/neutral/consumption.ts';
 
-/** A call whose attempt failed may be served by the next one. */
+/** An attempt of a call. A call whose attempt failed may be served by the next one. */
 export interface AttemptRecord {
   /** `provider/model`. */
   readonly target: string;
   readonly result: 'served' | 'failed' | 'abandoned';
-  /** Of the provider's answer; null without an answer. */
+  /** The status of the provider's answer; null without an answer. */
   readonly status: number | null;
   /** The provider's name of the error, or the gateway's (`failureName`); null if it did not fail. */
   readonly errorType: string | null;
   /** The gateway's own code of the failure (`failureReason`); null if it did not fail. */
   readonly reason: string | null;
-  /** In ms after the complete request arrived. */
+  /** When it began, in ms after the complete request arrived. */
   readonly startMs: number;
   readonly durationMs: number;
 }
 
-/** It broke after its provider had reported what it consumed, and was not the last of its call. */
+/** An attempt that broke after its provider had reported what it consumed, and was not the last of its call. */
 export interface BrokenAttempt extends ReportedConsumption {
   /** `provider/model`. */
   readonly target: string;
   readonly provider: string;
-  /** By the target's price; null without one. */
+  /** The cost by the target's price; null without one. */
   readonly cost: number | null;
 }
 
 /**
- * Belongs to the tenant of its key. Holds no prompt, no answer and no spoken text. Times are in ms after the complete
- * request arrived.
+ * The record of a call, which belongs to the tenant of its key. Holds no prompt, no answer and no spoken text. Times
+ * are in ms after the complete request arrived.
  */
 export interface CallRecord extends Consumption, Tenant {
   readonly operation: RecordedCall['operation'];
@@ -53,22 +53,22 @@ export interface CallRecord extends Consumption, Tenant {
   readonly headersMs: number | null;
   readonly firstContentMs: number | null;
   readonly totalMs: number;
-  /** In ms since 1970. */
+  /** When it ended, in ms since 1970. */
   readonly endedAt: number;
-  /** By the configured price, in its currency; null without a price, or if the consumption is unknown. */
+  /** The cost by the configured price, in its currency; null without a price, or if the consumption is unknown. */
   readonly cost: number | null;
   /** What earlier attempts had consumed when they broke. The consumption above is that of the last attempt. */
   readonly brokenAttempts: ReadonlyArray<BrokenAttempt>;
 }
 
 export interface Usage {
-  /** Never throws and never waits. */
+  /** Records a call. Never throws and never waits. */
   readonly record: (record: CallRecord) => void;
 }
 
 type StatedPrice = Partial<Price> & Pick<Price, 'inputPerMillion' | 'outputPerMillion'>;
 
-/** In the price's currency; null if no amount with a price is known. */
+/** The cost in the price's currency; null if no amount with a price is known. */
 export function costOf({ tokens, characters, audioSeconds }: Consumption, price: StatedPrice): number | null {
   const { perMillionCharacters, perMinute } = price;
   const ofTokens = tokens && costOfTokens(tokens, price);
@@ -83,7 +83,7 @@ function costOfAmount(amount: number | null, price: number | undefined, per: num
   return amount === null || price === undefined ? null : (amount * price) / per;
 }
 
-/** Cached input has prices of its own where the configuration names them. */
+/** The cost of tokens. Cached input has prices of its own where the configuration names them. */
 function costOfTokens(tokens: Tokens, price: StatedPrice): number {
   const { input, output, cachedInput = 0, cacheWrite = 0 } = tokens;
   const { inputPerMillion, outputPerMillion, cachedInputPerMillion = inputPerMillion } = price;
@@ -92,7 +92,7 @@ function costOfTokens(tokens: Tokens, price: StatedPrice): number {
   return (ofInput + output * outputPerMillion) / 1_000_000;
 }
 
-/** For a million times as many tokens. */
+/** The cost of a million times as many tokens. */
 function costOfCacheWrite({ cacheWrite = 0, cacheWriteHour = 0 }: Tokens, price: StatedPrice): number {
   const { cacheWritePerMillion = price.inputPerMillion } = price;
   const { cacheWriteHourPerMillion = cacheWritePerMillion } = price;

@@ -12,7 +12,7 @@ export interface EarlierAttempt {
 
 interface EndedCall {
   readonly outcome: CallOutcome;
-  /** Of the last attempt; null without one. */
+  /** The target of the last attempt; null without one. */
   readonly target: ModelTarget | null;
   readonly attempts: ReadonlyArray<AttemptRecord>;
   readonly reported: ReportedConsumption;
@@ -23,7 +23,7 @@ interface EndedCall {
   readonly times: AttemptTimes;
 }
 
-/** The call has ended now. */
+/** Makes the record of a call that has ended now. */
 export function createCallRecord(call: CallToRecord, result: EndedCall): CallRecord {
   const { operation, caller, id: requestId, batchId, isStreamed, startedAt, route } = call;
   const { outcome, target, attempts, errorCode, reason, times } = result;
@@ -58,8 +58,10 @@ export function createCallRecord(call: CallToRecord, result: EndedCall): CallRec
 }
 
 /**
- * For an answer whose head is sent now: name and value; empty if the cost is not known.
- * @param target answers @param reported so far @param earlier attempts that broke before
+ * The header of an answer whose head is sent now: name and value; empty if the cost is not known.
+ * @param target answers
+ * @param reported so far
+ * @param earlier attempts that broke before
  */
 export function costHeader(
   call: CallToRecord,
@@ -73,7 +75,7 @@ export function costHeader(
   return ['X-Switchyard-Cost', decimal(cost + before)];
 }
 
-/** Without an exponent, to twelve decimals. */
+/** The number without an exponent, to twelve decimals. */
 function decimal(value: number): string {
   return value.toFixed(12).replace(/\.?0+$/, '');
 }
@@ -93,7 +95,7 @@ function consumptionOf(call: CallToRecord, { outcome, times, reported }: EndedCa
   return { ...reportedIn(call, reported), characters: isSpoken ? call.characters : null };
 }
 
-/** Only of a transcription does a length of audio say what was consumed. */
+/** What was consumed. Only of a transcription does a length of audio say it. */
 function reportedIn({ operation }: CallToRecord, { tokens, audioSeconds }: ReportedConsumption): ReportedConsumption {
   return { tokens, audioSeconds: operation === 'transcription' ? audioSeconds : null };
 }
@@ -102,10 +104,10 @@ export interface CallToRecord {
   readonly operation: CallRecord['operation'];
   readonly caller: Tenant & Pick<Caller, 'keyId'>;
   readonly id: string;
-  /** Null for a client's call. */
+  /** The id of the batch; null for a client's call. */
   readonly batchId: string | null;
   readonly isStreamed: boolean;
-  /** Of the text to speak; null in other calls. */
+  /** The number of characters of the text to speak; null in other calls. */
   readonly characters: number | null;
   /** When the complete request arrived, by the monotonic clock in ms. */
   readonly startedAt: number;

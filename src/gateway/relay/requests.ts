@@ -45,7 +45,8 @@ const unchanged = ['openai-beta', 'traceparent', 'tracestate'];
 /**
  * All tenants share the operator's key. If two tenants chose the same `Idempotency-Key`, a provider would give one the
  * answer of the other, so the value is made unique to the project.
- * @param projectId of the caller's key @returns alternating names and values
+ * @param projectId of the caller's key
+ * @returns alternating names and values
  */
 export function forwardedHeaders(headers: IncomingHttpHeaders, projectId: string): ReadonlyArray<string> {
   const forwarded = pickHeaders(unchanged, headers);

@@ -223,7 +223,8 @@ export class BatchRun {
 
   /**
    * Ensures space for finished lines, which are paid for. When no more lines are asked, their answers are kept even
-   * above the quota. @throws UnavailableError if there is no room for these bytes
+   * above the quota.
+   * @throws UnavailableError if there is no room for these bytes
    */
   async #ensureSpace(projectId: string, bytes: number): Promise<void> {
     const shortage = this.#stop.reason === null ? await this.#options.space.shortageOf(projectId, bytes) : null;

@@ -92,8 +92,9 @@ export class BatchStore {
   }
 
   /**
-   * The holder of the batch's key; null after the key was revoked or has expired. @param reads the key's stream; else
-   * the holder may be the one that this node knows @throws UnavailableError
+   * The holder of the batch's key; null after the key was revoked or has expired.
+   * @param reads the key's stream; else the holder may be the one that this node knows
+   * @throws UnavailableError
    */
   async holder(keyId: string, reads = true): Promise<Caller | null> {
     const { writer } = this.#options;
@@ -103,8 +104,9 @@ export class BatchStore {
   }
 
   /**
-   * Makes the file unless an earlier run has done so. @returns the id of the file @throws TermOverError,
-   * UnavailableError
+   * Makes the file unless an earlier run has done so.
+   * @returns the id of the file
+   * @throws TermOverError, UnavailableError
    */
   async makeFile(
     facts: Pick<FileEvents['FileCreated'], 'id' | 'projectId' | 'filename' | 'contentType' | 'expiresAfterSeconds'>,

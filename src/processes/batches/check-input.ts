@@ -18,8 +18,8 @@ const linesInATurn = 64;
 export type CheckedInput = { readonly errors: ReadonlyArray<BatchError> } | { readonly total: number };
 
 /**
- * Checks one line after the other. @param isWanted is called between lines; if it returns false, the check ends with
- * null
+ * Checks one line after the other.
+ * @param isWanted is called between lines; if it returns false, the check ends with null
  */
 export async function checkInput(
   lines: AsyncIterable<NumberedLine>,

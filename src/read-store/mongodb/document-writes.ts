@@ -17,8 +17,8 @@ const removalRememberedMs = 24 * 60 * 60 * 1000;
 type PutOrDelete = DocumentWrite & { readonly kind: 'put' | 'delete' };
 
 /**
- * Applies writes in bounded calls. After a failure the same writes may be applied again. @throws UnavailableError;
- * Error, with nothing stored, if a removal asks for an index that was not declared
+ * Applies writes in bounded calls. After a failure the same writes may be applied again.
+ * @throws UnavailableError; Error, with nothing stored, if a removal asks for an index that was not declared
  */
 export async function applyWrites(writes: ReadonlyArray<DocumentWrite>, applying: WriteContext): Promise<void> {
   for (const write of writes) {
@@ -39,8 +39,9 @@ export async function applyWrites(writes: ReadonlyArray<DocumentWrite>, applying
 export const forgetAfterMs = 60 * 60 * 1000;
 
 /**
- * Forgets some documents that were removed more than a day ago. @returns whether there may be more @throws
- * UnavailableError
+ * Forgets some documents that were removed more than a day ago.
+ * @returns whether there may be more
+ * @throws UnavailableError
  */
 export async function forgetRemoved(connection: MongoDbConnection, generation: Generation): Promise<boolean> {
   // The index on the order finds them.
@@ -172,8 +173,8 @@ async function calling<Result>(
 const maxRemoved = 1_000;
 
 /**
- * Removes only documents that match a declared index and that no later event has touched, in bounded calls. @throws
- * UnavailableError
+ * Removes only documents that match a declared index and that no later event has touched, in bounded calls.
+ * @throws UnavailableError
  */
 async function removeWhere(
   { where, position }: DocumentWrite & { readonly kind: 'delete-where' },

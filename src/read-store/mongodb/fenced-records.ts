@@ -46,8 +46,9 @@ export class FencedRecords {
   }
 
   /**
-   * Changes the record in one step, unless another node has taken it over. @param generation must still exist @throws
-   * FencedError
+   * Changes the record in one step, unless another node has taken it over.
+   * @param generation must still exist
+   * @throws FencedError
    */
   async change(name: string, update: Readonly<Record<string, object>>, generation?: number): Promise<void> {
     const there = generation === undefined ? {} : { [generationPath(generation)]: { $exists: true } };

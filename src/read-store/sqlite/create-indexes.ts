@@ -8,8 +8,8 @@ import * as table from './document-table.ts';
 const maxSortKilobytes = 4096;
 
 /**
- * Creates each index in a transaction of its own. @throws UnavailableError if there is no space, neither for the
- * indexes nor for sorting
+ * Creates each index in a transaction of its own.
+ * @throws UnavailableError if there is no space, neither for the indexes nor for sorting
  */
 export function createIndexes(database: DatabaseSync, transaction: DeferredTransaction, generation: Generation): void {
   const cached = database.prepare('PRAGMA cache_size').get()?.cache_size;

@@ -28,8 +28,9 @@ export class ReadStoreDamagedError extends Error {
 }
 
 /**
- * Opens the file for the only writer. Creates it if it does not exist. @param file its folder must exist @throws
- * ReadStoreDamagedError if it is corrupt, newer or no read store; UnavailableError if it cannot be opened now
+ * Opens the file for the only writer. Creates it if it does not exist.
+ * @param file its folder must exist
+ * @throws ReadStoreDamagedError if it is corrupt, newer or no read store; UnavailableError if it cannot be opened now
  */
 export function openReadStoreFile(file: string): DatabaseSync {
   return guarded(() => {

@@ -174,8 +174,8 @@ class SqliteReadStore implements ReadStore {
   }
 
   /**
-   * Finds the generation that the store's pointer names now. @throws UnavailableError if the collection has no
-   * generation
+   * Finds the generation that the store's pointer names now.
+   * @throws UnavailableError if the collection has no generation
    */
   #findCurrent(open: OpenFile, collection: string): CurrentGeneration {
     const row = open.pointer.get(collection);

@@ -5,8 +5,8 @@ const intervalMs = 10;
 const maxRestMs = 500;
 
 /**
- * Makes this thread rest after its work, whatever the work is. Only for a thread that has nothing to answer. @param
- * share from 0 to 1
+ * Makes this thread rest after its work, whatever the work is. Only for a thread that has nothing to answer.
+ * @param share from 0 to 1
  */
 export function limitProcessorShare(share: number): void {
   const never = new Int32Array(new SharedArrayBuffer(4));

@@ -13,8 +13,8 @@ export interface RepeatingOptions {
 }
 
 /**
- * Repeats the work until the signal aborts. Outages of the store are logged. @throws what the work throws, except
- * `UnavailableError`
+ * Repeats the work until the signal aborts. Outages of the store are logged.
+ * @throws what the work throws, except `UnavailableError`
  */
 export async function repeating(
   work: () => Promise<void>,

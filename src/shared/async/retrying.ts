@@ -63,8 +63,10 @@ export interface BackOffLimits {
 }
 
 /**
- * The pause, which is twice as long after each failure, up to a limit. @param failures in a row, including the last one
- * @param random from 0 to 1, 1 excluded @returns whole milliseconds, randomized by `spread`
+ * The pause, which is twice as long after each failure, up to a limit.
+ * @param failures in a row, including the last one
+ * @param random from 0 to 1, 1 excluded
+ * @returns whole milliseconds, randomized by `spread`
  */
 export function backOffMs(failures: number, { firstMs, maxMs }: BackOffLimits, random: number): number {
   return Math.round(spread(Math.min(firstMs * 2 ** (failures - 1), maxMs), random));

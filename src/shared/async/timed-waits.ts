@@ -66,8 +66,8 @@ export async function withTimeout<Value, Late>(
 const expired = Symbol('expired');
 
 /**
- * Waits as `withTimeout` does, but a late result is an error. @throws what the work throws in time, otherwise the error
- * that `late` returns
+ * Waits as `withTimeout` does, but a late result is an error.
+ * @throws what the work throws in time, otherwise the error that `late` returns
  */
 export async function withTimeoutError<Value>(
   milliseconds: number,

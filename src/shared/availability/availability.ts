@@ -33,8 +33,8 @@ export interface AvailabilityOptions {
   /** Sends the smallest request to the server, and gives up after the time limit. @throws the call's failure */
   readonly probe: (timeoutMs: number) => Promise<unknown>;
   /**
-   * Repairs what the outage broke, before the server counts as available. Never throws. @param tookMs the time until
-   * the server's answer
+   * Repairs what the outage broke, before the server counts as available. Never throws.
+   * @param tookMs the time until the server's answer
    */
   readonly repair?: (tookMs: number) => Promise<void>;
   readonly explain: (failure: unknown) => Promise<UnavailableCause>;
@@ -104,8 +104,8 @@ export class Availability {
   }
 
   /**
-   * Waits for work while the server is not known to be unavailable, and probes it while the work takes long. @param
-   * resultOf returns the result if the server is unavailable
+   * Waits for work while the server is not known to be unavailable, and probes it while the work takes long.
+   * @param resultOf returns the result if the server is unavailable
    */
   async failWhenUnavailable<Value, Other>(
     work: Promise<Value>,

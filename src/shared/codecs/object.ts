@@ -111,8 +111,8 @@ function unknownName(
 }
 
 /**
- * An object with any names, and one codec for the values. @param checkName returns what is wrong with a name; null for
- * nothing
+ * An object with any names, and one codec for the values.
+ * @param checkName returns what is wrong with a name; null for nothing
  */
 export function recordOf<C extends t.Mixed>(
   codec: C,

@@ -4,7 +4,9 @@ const longestRetryAfterMs = 24 * 60 * 60 * 1_000;
 
 /**
  * The wait in ms, at most a day: from `retry-after-ms`, otherwise from `Retry-After` (seconds or a date); null without
- * both. @param now in ms of the epoch @see https://www.rfc-editor.org/rfc/rfc9110#name-retry-after
+ * both.
+ * @param now in ms of the epoch
+ * @see https://www.rfc-editor.org/rfc/rfc9110#name-retry-after
  */
 export function parseRetryAfter(headers: IncomingHttpHeaders, now: number): number | null {
   const exact = headers['retry-after-ms'];

@@ -78,8 +78,8 @@ function textOf(member: EncodableMembers[string]): string {
 const stringifySorted = configure({ strict: true });
 
 /**
- * The text as in RFC 8785. @throws Error for what RFC 8785 cannot represent: a text with a lone surrogate, a number
- * that is not finite
+ * The text as in RFC 8785.
+ * @throws Error for what RFC 8785 cannot represent: a text with a lone surrogate, a number that is not finite
  */
 export function canonicalJson(value: object): string {
   const text = sortedJson(value);

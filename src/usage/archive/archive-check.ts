@@ -27,7 +27,8 @@ export interface ArchiveCheckOptions {
 }
 
 /**
- * Compares the archives with the counts of the day's closings, too. @param ids of all archives of the day
+ * Compares the archives with the counts of the day's closings, too.
+ * @param ids of all archives of the day
  * @throws UnavailableError; UnreadableEventError; the signal's reason
  */
 export async function checkArchives(

@@ -47,7 +47,8 @@ export class DayClosing {
   }
 
   /**
-   * Up to the present end of the day's streams. @param names of the metering streams
+   * Up to the present end of the day's streams.
+   * @param names of the metering streams
    * @returns the streams with events
    * @throws UsageArchiveError; UnreadableEventError; UnavailableError; the signal's reason
    */

@@ -4,8 +4,8 @@ import { convertConfiguration } from './convert-configuration.ts';
 import { readYaml } from './read-yaml.ts';
 
 /**
- * Imports a file, and prints to standard error what is left out or different. @returns the exit code: 0 if there is a
- * model
+ * Imports a file, and prints to standard error what is left out or different.
+ * @returns the exit code: 0 if there is a model
  */
 export async function importLiteLlm(file: string): Promise<number> {
   const read = await readYaml(file);

@@ -14,8 +14,8 @@ const foreignTypes = new Set(
 );
 
 /**
- * Reads YAML 1.1, as for LiteLLM's reader (PyYAML). @returns why it cannot be read, as sentences without their full
- * stops; they never hold texts of the file
+ * Reads YAML 1.1, as for LiteLLM's reader (PyYAML).
+ * @returns why it cannot be read, as sentences without their full stops; they never hold texts of the file
  */
 export async function readYaml(path: string): Promise<E.Either<ReadonlyArray<string>, Json>> {
   try {

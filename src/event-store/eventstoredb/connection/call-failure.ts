@@ -221,8 +221,9 @@ const knownCauses: ReadonlyArray<{ readonly pattern: RegExp; readonly cause: Una
 ];
 
 /**
- * The error with its cause, without addresses and secrets. @param what the middle of "The event store … : it does not
- * answer in time." @param failure a call's failure or its cause; an UnavailableError is returned unchanged
+ * The error with its cause, without addresses and secrets.
+ * @param what the middle of "The event store … : it does not answer in time."
+ * @param failure a call's failure or its cause; an UnavailableError is returned unchanged
  */
 export function unavailableError(what: string, failure: unknown): UnavailableError {
   if (failure instanceof UnavailableError) return failure;

@@ -60,7 +60,8 @@ export class LeaderSearch {
 
   /**
    * Finds the leader. After the time limit the search continues for the next caller, because a slow leader may need
-   * longer for its answer, and one may be elected. @throws why no node has answered as the leader so far
+   * longer for its answer, and one may be elected.
+   * @throws why no node has answered as the leader so far
    */
   async find(): Promise<NodeLink> {
     const { gossipTimeoutMs } = this.#options.settings;

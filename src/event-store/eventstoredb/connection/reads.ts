@@ -55,9 +55,9 @@ export class Reads {
   }
 
   /**
-   * Reads answers, and retries until its deadline, because reading twice does no harm. @param maxBytes the bytes of
-   * events after which it does not wait for more; it returns at least two events @throws UnavailableError;
-   * StreamClosedError; InvalidPositionError
+   * Reads answers, and retries until its deadline, because reading twice does no harm.
+   * @param maxBytes the bytes of events after which it does not wait for more; it returns at least two events
+   * @throws UnavailableError; StreamClosedError; InvalidPositionError
    */
   async answers(
     request: ReadReq,
@@ -83,8 +83,9 @@ export class Reads {
 
   /**
    * Reads a page with one call, which runs while the server is available, because it may have to skip many events of
-   * other applications. If the call fails, earlier answers are kept. @param maxBytes as for `answers` @throws
-   * UnavailableError if there are no answers; InvalidPositionError
+   * other applications. If the call fails, earlier answers are kept.
+   * @param maxBytes as for `answers`
+   * @throws UnavailableError if there are no answers; InvalidPositionError
    */
   async page(request: ReadReq, maxBytes: number, deadlineMs: number): Promise<ReadAnswers> {
     await this.#ensureOpen();

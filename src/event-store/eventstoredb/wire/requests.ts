@@ -47,8 +47,8 @@ export function deleteRequest(stream: string, lastRevision: number): InstanceTyp
 }
 
 /**
- * Requests events in order, from the revision on, and the revision of the stream's last event. @param stream its name
- * on the server
+ * Requests events in order, from the revision on, and the revision of the stream's last event.
+ * @param stream its name on the server
  */
 export function streamRequest(stream: string, fromRevision: number, count: number): ReadRequest {
   const from = new streams.ReadReq.Options.StreamOptions()

@@ -26,8 +26,8 @@ export interface ExportOptions {
 }
 
 /**
- * Exports the log up to its current end, line by line. Verifies every chain. @throws LogError for a broken chain, or if
- * the sink has lines of another log; InterruptedError; UnavailableError
+ * Exports the log up to its current end, line by line. Verifies every chain.
+ * @throws LogError for a broken chain, or if the sink has lines of another log; InterruptedError; UnavailableError
  */
 export async function exportLog({ log, from, sink, check, report, signal }: ExportOptions): Promise<void> {
   const end = await log.lastPosition();

@@ -45,8 +45,8 @@ export async function checkLogFile({ source, check, report, signal }: LogFileRea
 /**
  * Imports events in the file's order, and verifies each first. The target must be empty, or hold exactly the file's
  * first events, which stay unchanged. So an interrupted import is resumed by running it again, and a longer export of
- * the same log adds the new events. @throws LogError when the file is invalid or the target holds other events;
- * InterruptedError; UnavailableError
+ * the same log adds the new events.
+ * @throws LogError when the file is invalid or the target holds other events; InterruptedError; UnavailableError
  */
 export async function importLog(options: ImportOptions): Promise<ImportResult> {
   const { target, check, report, events } = options;

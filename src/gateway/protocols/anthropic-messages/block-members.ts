@@ -19,7 +19,7 @@ const paths = pathTree(
   Object.entries(kinds).map(([name, kind]) => [['messages', '*', 'content', '*', name], kind] as const),
 );
 
-/** Signatures that are not Anthropic's: none, and those that the gateway has written. */
+/** The beginning of signatures that the gateway has written, which are not Anthropic's. */
 const foreign = Buffer.from(`"${ownPrefix}`);
 const emptyText = '""';
 

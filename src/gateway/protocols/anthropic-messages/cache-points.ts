@@ -1,10 +1,10 @@
 import type { WritableJson } from '#gateway/framing/json-text.ts';
 import { type CacheControl, isForAnHour, isSameTime } from '#gateway/protocols/cache-control.ts';
 
-/** Of a request, or a tool; without its cache control. */
+/** A block of a request, or a tool; without its cache control. */
 export type Block = { [member: string]: WritableJson | undefined };
 
-/** Anthropic refuses more. */
+/** Maximum number of points. Anthropic refuses more. */
 const maxPoints = 4;
 
 /**
@@ -50,7 +50,10 @@ export class CachePoints {
     return whole;
   }
 
-  /** It says nothing more where the last block asks for the same, and Anthropic refuses it where that asks for another time. */
+  /**
+   * The point for the last block. It says nothing more where the last block asks for the same, and Anthropic refuses it
+   * where that asks for another time.
+   */
   #automaticPoint(
     automatic: CacheControl | undefined,
     last: Block | undefined,

@@ -52,7 +52,7 @@ export class CalledTurn implements JsonListener {
       this.#last.startsWithThought = this.#is(place, 'thinking') || this.#is(place, 'redacted_thinking');
   }
 
-  /** If `messages` occurs twice, the last one counts, as for JSON.parse. */
+  /** Begins a message. If `messages` occurs twice, the last one counts, as for JSON.parse. */
   #beginMessage(level: number): void {
     this.#before = level === 1 ? { ...nothing } : this.#last;
     this.#last = { ...nothing };

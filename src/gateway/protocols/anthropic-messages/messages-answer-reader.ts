@@ -17,7 +17,7 @@ const malformed: ReadonlyArray<AnswerEvent> = [{ kind: 'malformed' }];
 const unreadable: ReadonlyArray<AnswerEvent> = [{ kind: 'unreadable' }];
 const partStart: ReadonlyArray<AnswerEvent> = [{ kind: 'part-start' }];
 
-/** A report may have any other members. */
+/** The counts that are read. A report may have any other members. */
 const reportedCounts = [
   'input_tokens',
   'output_tokens',
@@ -32,7 +32,7 @@ interface Call {
   hasArguments: boolean;
 }
 
-/** In addition to its texts. */
+/** The bytes of a block in addition to its texts. */
 const bytesPerBlock = 64;
 
 /**
@@ -40,7 +40,9 @@ const bytesPerBlock = 64;
  * be added any time, so an unknown one says nothing.
  */
 export class MessagesAnswerReader implements AnswerReader {
-  /** By the index of their blocks; null for a block of another kind. Pieces of a call may come after its end. */
+  /**
+   * The calls by the index of their blocks; null for a block of another kind. Pieces of a call may come after its end.
+   */
   readonly #blocks = new Map<number, Call | null>();
   /** The arguments that came before the beginnings of their blocks. */
   readonly #early = new Map<number, GatheredText>();
@@ -132,7 +134,10 @@ export class MessagesAnswerReader implements AnswerReader {
     }
   }
 
-  /** Pieces for a block of another kind, such as a tool that the provider runs, say nothing to the client. */
+  /**
+   * Passes a piece of arguments. Pieces for a block of another kind, such as a tool that the provider runs, say nothing
+   * to the client.
+   */
   #arguments(place: number, text: string): ReadonlyArray<AnswerEvent> {
     const call = this.#blocks.get(place);
     if (call === undefined && text !== '') this.#keepEarly(place, text);
@@ -204,7 +209,7 @@ export class MessagesAnswerReader implements AnswerReader {
     return tokens === null ? [] : [{ kind: 'usage', tokens }];
   }
 
-  /** Only the first event has to say how long what was written stays in the cache. */
+  /** Keeps how long what was written stays in the cache: only the first event has to say it. */
   #keepCacheCreation(said: Json | undefined): void {
     const count = isObject(said) ? said.ephemeral_1h_input_tokens : undefined;
     if (isCount(count) && (count > 0 || this.#usage.cache_creation === undefined))
@@ -238,7 +243,7 @@ function signatureOf(value: Json | undefined, isRedacted: boolean): ReadonlyArra
   return signature === null ? [] : [{ kind: 'signature', signature }];
 }
 
-/** Providers that only speak as Anthropic does send thinking with an empty signature, or without one. */
+/** The signature. Providers that only speak as Anthropic does send thinking with an empty signature, or without one. */
 function signatureIn(value: Json | undefined, isRedacted: boolean): Signature | null {
   return typeof value === 'string' && value !== '' ? { of: protocolName, value, isRedacted } : null;
 }
@@ -248,7 +253,7 @@ function errorIn(event: JsonObject): ReadonlyArray<AnswerEvent> {
   return error === null ? [] : [{ kind: 'error', error }];
 }
 
-/** Null if the answer cannot be read. */
+/** Reads the answer; null if it cannot be read. */
 export function readMessagesAnswer(body: Buffer, parsed: JsonObject): Answer | null {
   const hasCalls = listOr(parsed.content).some(isCall);
   // Arguments of tools are moved as JSON text.
@@ -272,7 +277,7 @@ function isCall(block: Json | undefined): boolean {
   return isObject(block) && block.type === 'tool_use';
 }
 
-/** Null if one of them cannot be read. */
+/** The parts; null if one of them cannot be read. */
 function partsOf(content: string | ReadonlyArray<Json>): ReadonlyArray<AnswerPart> | null {
   if (typeof content === 'string') return [{ kind: 'text', text: content }];
   const ids = new CallIds();
@@ -280,7 +285,10 @@ function partsOf(content: string | ReadonlyArray<Json>): ReadonlyArray<AnswerPar
   return parts.includes(null) ? null : parts.flatMap((part) => part ?? []);
 }
 
-/** Blocks of other types are what the provider's own tools did. Null for a block that cannot be read. */
+/**
+ * The part of a block. Blocks of other types are what the provider's own tools did. Null for a block that cannot be
+ * read.
+ */
 function partOf(block: JsonObject, ids: CallIds): ReadonlyArray<AnswerPart> | null {
   switch (block.type) {
     case 'text':

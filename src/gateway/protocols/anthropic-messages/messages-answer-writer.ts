@@ -118,12 +118,12 @@ export class MessagesAnswerWriter implements AnswerWriter {
   }
 }
 
-/** As Anthropic writes it; that of another maker names it. */
+/** The text of the signature as Anthropic writes it; that of another maker names it. */
 function ownText(signature: Signature): string {
   return signature.of === protocolName ? signature.value : signatureTextOf(signature);
 }
 
-/** Without its arguments. */
+/** The block of a call without its arguments. */
 function callBlock({ id, name, state }: MadeCall, { tools }: WriterOptions): JsonObject {
   return { type: 'tool_use', id: idWithState(id, state), name: tools.of(name).name };
 }
@@ -166,7 +166,7 @@ function blocksOf(part: AnswerPart, options: WriterOptions): ReadonlyArray<Writa
   }
 }
 
-/** Anthropic counts cached tokens apart from the others. */
+/** The usage as Anthropic counts it: cached tokens apart from the others. */
 function usageOf(tokens: Tokens | null): JsonObject {
   const { input, output, cachedInput = 0, cacheWrite = 0, cacheWriteHour } = tokens ?? { input: 0, output: 0 };
   return {
@@ -178,7 +178,7 @@ function usageOf(tokens: Tokens | null): JsonObject {
   };
 }
 
-/** By the time that what is written stays in the cache. */
+/** The written tokens by the time that they stay in the cache. */
 function cacheCreationOf(written: number, forAnHour: number): JsonObject {
   const ofHour = Math.min(forAnHour, written);
   return { ephemeral_5m_input_tokens: written - ofHour, ephemeral_1h_input_tokens: ofHour };

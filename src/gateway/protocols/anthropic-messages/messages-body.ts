@@ -3,8 +3,8 @@ import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/fra
 import type { MessagesRequest } from './messages-request.ts';
 
 /**
- * For a target of the same protocol: the model is replaced, ids of calls become those that Anthropic takes, and every
- * other byte is unchanged.
+ * The body for a target of the same protocol: the model is replaced, ids of calls become those that Anthropic takes,
+ * and every other byte is unchanged.
  * @param continueFrom the answer's text so far, which the target continues; null for a new answer
  */
 export function messagesBody(

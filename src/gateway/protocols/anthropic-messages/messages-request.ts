@@ -41,7 +41,7 @@ export interface MessagesRequest extends JsonRequest {
    * Anthropic's, or calls without a thought before them in a turn that thinks with a budget.
    */
   readonly hasForeignTurns: boolean;
-  /** They cut states out of the ids of calls, and replace the ids that Anthropic refuses. */
+  /** Edits that cut states out of the ids of calls, and replace the ids that Anthropic refuses. */
   readonly callIdEdits: ReadonlyArray<Edit>;
 }
 
@@ -84,7 +84,7 @@ export function readMessagesRequest(
   );
 }
 
-/** Without those of files in what the provider's own tools did: they give no access. */
+/** Finds the ids without those of files in what the provider's own tools did: they give no access. */
 function findIds(bytes: Buffer, { ids }: MessagesListener): ReadBody<NamedIds> {
   return continueRead(ids.findIds(maxIdsOfClient), (all) => {
     if (!all.found.some(({ kind }) => kind === 'made file')) return E.right(all);

@@ -168,8 +168,8 @@ class RequestParser {
   }
 
   /**
-   * A tool that a search has found is in `tools` as well, and other protocols show all of these to the model. What is
-   * left to say is which one was found
+   * The result of a tool. One that a search has found is in `tools` as well, and other protocols show all of these to
+   * the model. What is left to say is which one was found
    * (https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool#custom-tool-search-implementation).
    */
   #resultPart(block: JsonObject, pointer: string): ContentPart {
@@ -267,7 +267,10 @@ class RequestParser {
     return forcedTool(type === 'tool' ? calledName(name, '/tool_choice/name', this.#names) : null, tools);
   }
 
-  /** Anthropic's answers always fit their schema, and so do OpenAI's where it takes the schema as a strict one. */
+  /**
+   * The form of the answer. Anthropic's answers always fit their schema, and so do OpenAI's where it takes the schema
+   * as a strict one.
+   */
   #output(format: Json | undefined, pointer: string): OutputForm | null {
     if (format === undefined || format === null) return null;
     const { type, schema } = this.#leftOut.read(objectOr(format), pointer, ['type', 'schema']);
@@ -295,7 +298,7 @@ function signatureOf(value: string | null, isRedacted: boolean): Signature | nul
 
 const toolForm = 'a tool of Messages is {"name": …, "description": …, "input_schema": …}';
 
-/** Declared as OpenAI's tools are: without this, its schema would be lost. */
+/** True for a tool that is declared as OpenAI's are: without this, its schema would be lost. */
 function isForeignTool({ type, function: inside, custom }: JsonObject): boolean {
   return type === 'function' || isObject(inside) || isObject(custom);
 }

@@ -5,7 +5,7 @@ import { withLaterControl } from '#gateway/protocols/cache-control.ts';
 export const nothing: TextPart = { kind: 'text', text: '.', pointer: '' };
 
 /**
- * Anthropic refuses blank texts. What asks for the cache up to one asks for it up to the part before.
+ * Removes blank texts, which Anthropic refuses. What asks for the cache up to one asks for it up to the part before.
  * @param ignored gets the place of what no part can ask
  */
 export function withoutBlankTexts<Kept extends Part>(
@@ -44,12 +44,14 @@ function saidByUser(parts: ReadonlyArray<Part>, ignored: Set<string>): ReadonlyA
   return withoutBlankTexts<Part>(parts.every(isBlankText) ? [nothing, ...parts] : parts, ignored);
 }
 
-/** Not every model takes texts of the system between messages, so these follow those at the beginning. */
+/** The texts of the system. Not every model takes them between messages, so these follow those at the beginning. */
 export function systemTextsIn(turns: ReadonlyArray<Turn>): ReadonlyArray<TextPart> {
   return turns.flatMap(({ role, parts }) => (role === 'system' ? parts.filter((part) => part.kind === 'text') : []));
 }
 
-/** Anthropic continues the last message of the assistant, which must not end with a space. */
+/**
+ * Removes spaces at the end: Anthropic continues the last message of the assistant, which must not end with a space.
+ */
 export function withoutBlankEnd(parts: ReadonlyArray<Part>): ReadonlyArray<Part> {
   const last = parts.at(-1);
   return last?.kind === 'text' ? [...parts.slice(0, -1), { ...last, text: last.text.trimEnd() }] : parts;

@@ -14,7 +14,7 @@ const places = pathTree([
 /** The deepest of these: the type of a block. */
 const maxLevel = 5;
 
-/** Of a tool that runs at the provider. A client writes `tool_result` itself. */
+/** The type of the result of a tool that runs at the provider. A client writes `tool_result` itself. */
 const resultType = /^"[a-z_]+_tool_result"$/;
 const maxTypeBytes = 100;
 
@@ -31,7 +31,7 @@ export class ServerToolResults implements JsonListener {
   readonly #starts: number[] = [];
   readonly #places: (Place | null)[] = [];
   readonly #found: Array<{ readonly start: number; readonly end: number }> = [];
-  /** Those before the current message. */
+  /** The number of results before the current message. */
   #before = 0;
   #roles: string[] = [];
   #types: string[] = [];

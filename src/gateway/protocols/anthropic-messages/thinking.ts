@@ -1,11 +1,13 @@
 import type { Effort } from '#gateway/neutral/conversation.ts';
 
-/** Its signatures carry this name. */
+/** The name that its signatures carry. */
 export const protocolName = 'anthropic-messages';
 
 const budgets: Readonly<Record<Effort, number>> = { none: 0, minimal: 1_024, low: 4_096, medium: 8_192, high: 16_384 };
 
-/** Anthropic refuses less (https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking). */
+/**
+ * The smallest budget. Anthropic refuses less (https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking).
+ */
 const minBudget = 1_024;
 
 export function effortOf(tokens: number): Effort {
@@ -16,7 +18,7 @@ export function effortOf(tokens: number): Effort {
 }
 
 /**
- * At most half of the answer's tokens.
+ * The budget: at most half of the answer's tokens.
  * @param asked the client's own budget; null without one
  * @returns null if nothing is left for thinking
  */

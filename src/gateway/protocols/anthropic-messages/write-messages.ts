@@ -48,7 +48,7 @@ type Members = Readonly<Record<string, WritableJson | undefined>>;
 
 class RequestWriter {
   readonly #conversation: Conversation;
-  /** Those of the user and the assistant, in turn, without blank texts next to others. */
+  /** The turns of the user and the assistant, in turn, without blank texts next to others. */
   readonly #turns: ReadonlyArray<Turn>;
   readonly #target: TargetModel;
   readonly #ignored = new Set<string>();
@@ -86,7 +86,7 @@ class RequestWriter {
     return { body: Buffer.from(body), ignored: [...this.#ignored] };
   }
 
-  /** Anthropic needs a message, and the user's first. What only the system says becomes the user's. */
+  /** What is said. Anthropic needs a message, and the user's first. What only the system says becomes the user's. */
   #said(): { readonly system: ReadonlyArray<Block>; readonly messages: ReadonlyArray<Message> } {
     const { system: first, turns } = this.#conversation;
     const texts = withoutBlankTexts([...first, ...systemTextsIn(turns)], this.#ignored);
@@ -98,7 +98,7 @@ class RequestWriter {
     return { system, messages: [...opening, ...messages] };
   }
 
-  /** Anthropic refuses a result of a tool after anything else in its message. */
+  /** The messages. Anthropic refuses a result of a tool after anything else in its message. */
   #messages(): ReadonlyArray<Message> {
     const messages: { readonly role: string; readonly results: Block[]; readonly others: Block[] }[] = [];
     for (const [index, { role, parts }] of this.#turns.entries()) {
@@ -113,7 +113,9 @@ class RequestWriter {
     return messages.map(({ role, results, others }) => ({ role, content: [...results, ...others] }));
   }
 
-  /** Of tools with the same name the last counts. A conversation with calls needs the tools that they call. */
+  /**
+   * The tools. Of those with the same name the last counts. A conversation with calls needs the tools that they call.
+   */
   #tools(): { readonly tools: ReadonlyArray<Block>; readonly choice: WritableJson | undefined } {
     const { tools } = this.#conversation;
     const byName = new Map(tools.map((tool) => [tool.name, tool]));
@@ -127,7 +129,7 @@ class RequestWriter {
     return { tools: Array.from(called, (name) => ({ name, input_schema: anyObject })), choice: { type: 'none' } };
   }
 
-  /** Anthropic refuses a blank one. */
+  /** The stop sequences. Anthropic refuses a blank one. */
   #stopSequences(): WritableJson | undefined {
     const { stopSequences } = this.#conversation;
     for (const { value, pointer } of stopSequences) if (isBlank(value)) this.#ignored.add(pointer);
@@ -150,7 +152,10 @@ class RequestWriter {
       : { thinking: { type: 'enabled', budget_tokens: budget } };
   }
 
-  /** A forced tool excludes thinking, and so do calls of tools in this turn whose reasoning is not Anthropic's. */
+  /**
+   * True if the model may think. A forced tool excludes thinking, and so do calls of tools in this turn whose reasoning
+   * is not Anthropic's.
+   */
   #mayThink(): boolean {
     const { toolChoice } = this.#conversation;
     if (toolChoice?.kind === 'any' || toolChoice?.kind === 'tool') return false;
@@ -236,7 +241,7 @@ class RequestWriter {
     return { type: 'document', source: written, title: name?.value };
   }
 
-  /** Only the whole result can be a point of the cache. */
+  /** The block of a result. Only the whole result can be a point of the cache. */
   #result({ callId, isError, parts, cacheControl }: ToolResultPart): Block {
     const asked = [...parts.map((part) => part.cacheControl), cacheControl].filter((each) => each !== undefined);
     for (const { pointer } of asked.slice(0, -1)) this.#ignored.add(pointer);
@@ -251,8 +256,8 @@ class RequestWriter {
   }
 
   /**
-   * Arguments are JSON inside of a text, so no scan of the request has counted their values. What another provider needs
-   * back with a call does not fit.
+   * The block of a call. Arguments are JSON inside of a text, so no scan of the request has counted their values. What
+   * another provider needs back with a call does not fit.
    */
   #call({ id, name, arguments: given, state, pointer, cacheControl }: ToolCallPart): Block {
     if (state !== null) this.#ignored.add(pointer);

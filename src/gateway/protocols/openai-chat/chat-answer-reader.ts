@@ -59,7 +59,7 @@ export class ChatAnswerReader implements AnswerReader {
   }
 
   /**
-   * The id and the model of Azure's first chunk are empty
+   * Starts the answer. The id and the model of Azure's first chunk are empty
    * (https://learn.microsoft.com/azure/ai-foundry/openai/concepts/content-streaming).
    */
   #start({ id, model }: JsonObject, hasContent: boolean): ReadonlyArray<AnswerEvent> {
@@ -105,7 +105,7 @@ export class ChatAnswerReader implements AnswerReader {
   }
 }
 
-/** Null if the answer cannot be read. */
+/** Reads the answer; null if it cannot be read. */
 export function readChatAnswer(body: Buffer, parsed: JsonObject, { id: target }: TargetModel): Answer | null {
   const value = withArgumentsAsText(body, parsed);
   const choice = choiceOf(value);
@@ -130,7 +130,7 @@ export function readChatAnswer(body: Buffer, parsed: JsonObject, { id: target }:
   };
 }
 
-/** With the signature of the reasoning: of the text before the others, or all that there is of it. */
+/** The parts, with the signature of the reasoning: of the text before the others, or all that there is of it. */
 function partsOf(message: JsonObject, said: ReadonlyArray<SaidPart>, target: string): ReadonlyArray<AnswerPart> {
   const reasoning = reasoningIn(message);
   const signature = signatureOf(message, reasoning, target);
@@ -147,7 +147,7 @@ function signatureOf(message: JsonObject, reasoning: ReturnType<typeof reasoning
   return stateSignature({ member, details, extra }, of, reasoning?.text ?? '');
 }
 
-/** Null for a call without a name. */
+/** The call; null for one without a name. */
 function callOf(call: JsonObject, ids: CallIds, target: string): AnswerPart | null {
   const asked = isObject(call.function) ? call.function : call;
   const name = nameOr(asked.name);
@@ -170,13 +170,13 @@ function choiceOf({ choices }: JsonObject): JsonObject | null {
   );
 }
 
-/** A name or arguments. An id alone says nothing. */
+/** True for a name or arguments. An id alone says nothing. */
 function saysMore(call: JsonObject): boolean {
   const { name, arguments: given } = isObject(call.function) ? call.function : call;
   return nameOr(name) !== null || argumentsTextOf(given).trim() !== '';
 }
 
-/** In `tool_calls`, or as the `function_call` of older providers. */
+/** The calls in `tool_calls`, or as the `function_call` of older providers. */
 function callsIn({ tool_calls: calls, function_call: legacy }: JsonObject): ReadonlyArray<JsonObject> {
   if (Array.isArray(calls) && calls.length > 0) return calls.filter(isObject);
   if (isObject(calls)) return [calls];
@@ -193,7 +193,9 @@ function withArgumentsAsText(json: string | Buffer, value: JsonObject): JsonObje
   return parseAnswerKeepingText(typeof json === 'string' ? Buffer.from(json) : json, argumentPaths[member]) ?? value;
 }
 
-/** A provider that does not stream may send its whole answer as the one chunk of a stream. */
+/**
+ * The member with the content. A provider that does not stream may send its whole answer as the one chunk of a stream.
+ */
 function memberOf(choice: JsonObject): 'delta' | 'message' {
   return isObject(choice.delta) ? 'delta' : 'message';
 }

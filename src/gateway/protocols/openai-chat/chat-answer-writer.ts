@@ -18,7 +18,7 @@ const reasons: Readonly<Record<FinishReason, string>> = {
 };
 
 interface ChatWriterOptions extends WriterOptions {
-  /** For a chunk with the usage. */
+  /** True to send a chunk with the usage. */
   readonly asksForUsage: boolean;
 }
 
@@ -31,10 +31,10 @@ export class ChatAnswerWriter implements AnswerWriter {
   #common: JsonObject = {};
   #tokens: Tokens | null = null;
   keptBytes = 0;
-  /** Of the reasoning that has no signature yet. */
+  /** The text of the reasoning that has no signature yet. */
   #reasoning = new GatheredText();
   #details = 0;
-  /** Calls that have begun. */
+  /** The number of calls that have begun. */
   #calls = 0;
   /** The arguments of the open call that become a free text; null for another call. */
   #freeText: GatheredText | null = null;
@@ -87,7 +87,7 @@ export class ChatAnswerWriter implements AnswerWriter {
     return this.#delta({ tool_calls: [{ index, ...callOf({ ...event, arguments: '' }, this.#options.tools) }] });
   }
 
-  /** A free text is known when its arguments are whole. */
+  /** Writes arguments. A free text is known when they are whole. */
   #arguments(text: string): string {
     if (this.#freeText === null)
       return this.#delta({ tool_calls: [{ index: this.#calls - 1, function: { arguments: text } }] });
@@ -102,7 +102,7 @@ export class ChatAnswerWriter implements AnswerWriter {
     return this.#delta({ tool_calls: [{ index: this.#calls - 1, custom: { input: freeTextIn(given.text) } }] });
   }
 
-  /** The arguments of a call that was cut off become no text. */
+  /** Drops a free text: the arguments of a call that was cut off become none. */
   #dropFreeText(): void {
     this.keptBytes -= this.#freeText?.bytes ?? 0;
     this.#freeText = null;

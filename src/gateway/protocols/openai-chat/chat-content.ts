@@ -5,9 +5,9 @@ import { detailsMember, reasoningMembers } from './message-state.ts';
 export type SaidPart = Extract<AnswerEvent, { readonly kind: 'text' | 'refusal' | 'reasoning' }>;
 
 /**
- * Of a message or a delta, in order; null if it cannot be read. Mistral's content may be a list of parts with `text`,
- * `thinking` and `reference` (https://docs.mistral.ai/capabilities/reasoning), Databricks' one with `reasoning` and a
- * summary.
+ * What a message or a delta says, in order; null if it cannot be read. Mistral's content may be a list of parts with
+ * `text`, `thinking` and `reference` (https://docs.mistral.ai/capabilities/reasoning), Databricks' one with `reasoning`
+ * and a summary.
  */
 export function saidIn(message: JsonObject): ReadonlyArray<SaidPart> | null {
   const { content, refusal, audio, images } = message;
@@ -25,7 +25,7 @@ function listOf(content: Json): ReadonlyArray<Json> {
   return Array.isArray(content) ? content : [content];
 }
 
-/** With the member that has the text of the reasoning. Several members may have the same text. */
+/** The reasoning, with the member that has its text. Several members may have the same text. */
 export function reasoningIn(message: JsonObject): { readonly member: string; readonly text: string } | null {
   for (const member of [...reasoningMembers, detailsMember]) {
     const text = textIn(message[member]);
@@ -56,7 +56,7 @@ function partOf(part: Json): SaidPart | null {
   }
 }
 
-/** Null for a text that is none. */
+/** The part; null for a text that is none. */
 function said(kind: SaidPart['kind'], value: Json | undefined): SaidPart | null {
   const text = value === undefined || value === null ? '' : textIn(value);
   return text === null ? null : { kind, text };

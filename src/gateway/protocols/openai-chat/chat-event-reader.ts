@@ -2,9 +2,9 @@ import { type ChatEvent, readChatEvent } from './chat-event.ts';
 
 interface Frame {
   readonly before: string;
-  /** From the text's closing quote to the end, or to the opening quote of the padding. */
+  /** The bytes from the text's closing quote to the end, or to the opening quote of the padding. */
   readonly after: string;
-  /** From the padding's closing quote to the end; null for an event without padding. */
+  /** The bytes from the padding's closing quote to the end; null for an event without padding. */
   readonly end: string | null;
 }
 
@@ -14,12 +14,15 @@ const paddingMember = '"obfuscation":"';
 /** Characters inside a JSON string that need no escape. */
 const plain = /^[^"\\\p{Cc}]+$/u;
 
-/** In a row, that fit no event. Then no more are made, because the events of this stream differ too much. */
+/**
+ * Maximum number of frames in a row that fit no event. Then no more are made, because the events of this stream differ
+ * too much.
+ */
 const maxUnusedFrames = 8;
 
 /**
- * Most events differ only in their text and their padding, so the bytes around these are compared with those of an
- * event that was parsed. This gives the same result as parsing each event and costs a tenth.
+ * Reads events of a stream. Most events differ only in their text and their padding, so the bytes around these are
+ * compared with those of an event that was parsed. This gives the same result as parsing each event and costs a tenth.
  */
 export class ChatEventReader {
   #frame: Frame | null = null;
@@ -30,7 +33,7 @@ export class ChatEventReader {
   #hasText = false;
   #unusedFrames = 0;
 
-  /** As `readChatEvent`. */
+  /** Reads an event as `readChatEvent` does. */
   read(data: string | null): ChatEvent {
     const text = this.#frame === null || data === null ? null : textWithin(this.#frame, data);
     if (text !== null) {
@@ -72,7 +75,7 @@ function isTextOnly(event: ChatEvent): event is Extract<ChatEvent, { kind: 'chun
   return event.choices.length === 1 && event.finished.length === 0 && event.tokens === null;
 }
 
-/** Null if the event does not have the frame. */
+/** The text; null if the event does not have the frame. */
 function textWithin({ before, after, end }: Frame, data: string): string | null {
   if (!hasAt(data, before, 0)) return null;
   const textEnd = data.indexOf('"', before.length);
@@ -83,19 +86,19 @@ function textWithin({ before, after, end }: Frame, data: string): string | null 
   return plain.test(text) ? text : null;
 }
 
-/** From the offset on only padding and `end` follow. */
+/** True if only padding and `end` follow from the offset on. */
 function isPaddedUntil(end: string, data: string, offset: number): boolean {
   const paddingEnd = data.length - end.length;
   if (paddingEnd < offset || !hasAt(data, end, paddingEnd)) return false;
   return paddingEnd === offset || plain.test(data.slice(offset, paddingEnd));
 }
 
-/** For long parts this is several times as fast as `startsWith`. */
+/** True if the text has the part. For long parts this is several times as fast as `startsWith`. */
 function hasAt(text: string, part: string, offset: number): boolean {
   return text.slice(offset, offset + part.length) === part;
 }
 
-/** Null if the frame is not certain. @param text without characters that need an escape */
+/** The frame; null if it is not certain. @param text without characters that need an escape */
 function frameOf(data: string, text: string): Frame | null {
   const start = data.indexOf(contentMember) + contentMember.length;
   const textEnd = start + text.length;
@@ -107,7 +110,7 @@ function frameOf(data: string, text: string): Frame | null {
   return isTextOnly(event) && event.text === other ? frame : null;
 }
 
-/** After the text, with or without padding. */
+/** The rest after the text, with or without padding. */
 function restOf(data: string, textEnd: number): Pick<Frame, 'after' | 'end'> {
   const member = data.indexOf(paddingMember, textEnd);
   if (member === -1) return { after: data.slice(textEnd), end: null };

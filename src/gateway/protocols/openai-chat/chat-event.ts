@@ -18,7 +18,7 @@ export interface ChatChunk {
   readonly kind: 'chunk';
   /** Whether it has more than a role: text, a tool call, a finish reason. */
   readonly hasContent: boolean;
-  /** Added to the only choice; null if the chunk adds anything else. */
+  /** The text that is added to the only choice; null if the chunk adds anything else. */
   readonly text: string | null;
   readonly choices: ReadonlyArray<number>;
   readonly finished: ReadonlyArray<number>;
@@ -32,10 +32,10 @@ const done: ChatEvent = { kind: 'done' };
 const malformed: ChatEvent = { kind: 'malformed' };
 const tooLarge: ChatEvent = { kind: 'too-large' };
 
-/** Each choice of an answer is remembered. OpenAI makes 128. */
+/** Maximum number of choices, because each is remembered. OpenAI makes 128. */
 const maxChoices = 1_000;
 
-/** Never throws: anything that is not a chunk is `malformed`. */
+/** Reads an event. Never throws: anything that is not a chunk is `malformed`. */
 export function readChatEvent(data: string | null): ChatEvent {
   if (data === null || data === '') return empty;
   if (data === '[DONE]' || data.trim() === '[DONE]') return done;
@@ -133,17 +133,17 @@ export class ChatProgress {
     return this.#text.bytes;
   }
 
-  /** Every requested or received choice has its finish reason. */
+  /** True if every requested or received choice has its finish reason. */
   get finished(): boolean {
     return this.#finished.size >= this.#expected && this.seenFinished;
   }
 
-  /** Every received choice has its finish reason: some providers send fewer choices than requested. */
+  /** True if every received choice has its finish reason: some providers send fewer choices than requested. */
   get seenFinished(): boolean {
     return this.#finished.size > 0 && [...this.#seen].every((index) => this.#finished.has(index));
   }
 
-  /** Null if the text was not kept or is incomplete. */
+  /** The text; null if it was not kept or is incomplete. */
   get text(): string | null {
     return this.#text.value;
   }

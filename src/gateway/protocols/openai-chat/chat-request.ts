@@ -38,14 +38,14 @@ export interface ChatRequest extends JsonRequest {
   readonly hint: ReasoningHint;
   readonly stream: boolean;
   readonly choices: number;
-  /** Of files of the project. */
+  /** The ids of files of the project. */
   readonly files: ReadonlyArray<NamedId>;
   readonly lastUserContent: ValuePlace | null;
-  /** The gateway wrote it for the client, of the reasoning of other protocols. */
+  /** What the gateway wrote for the client, of the reasoning of other protocols. */
   readonly ownDetails: Pick<OwnDetails, 'edits' | 'pointers'>;
   /** Whether the last message is the user's, and not for example the result of a tool. */
   readonly isUserLast: boolean;
-  /** They cut states out of the ids of calls. */
+  /** Edits that cut states out of the ids of calls. */
   readonly callIdEdits: ReadonlyArray<Edit>;
 }
 

@@ -9,7 +9,7 @@ import { ChatEventReader } from './chat-event-reader.ts';
 
 const { empty, noContent, content, gatewayOnly, end, malformed, tooLarge } = classifications;
 
-/** Finished when every choice has its `finish_reason`. */
+/** Reads a stream, which is finished when every choice has its `finish_reason`. */
 export class ChatStreamInterpreter implements StreamInterpreter {
   readonly #reader = new ChatEventReader();
   readonly #progress: ChatProgress;

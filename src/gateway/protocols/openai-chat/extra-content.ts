@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
 type Members = Map<string, Json>;
 
-/** In addition to their own. */
+/** The bytes of a provider's content in addition to its own. */
 const bytesPerProvider = 200;
 
 /**
@@ -71,7 +71,7 @@ function bytesOf(name: string, value: Json | Members | undefined): number {
   return value === undefined ? 0 : keptBytesOf(name) + JSON.stringify(value).length;
 }
 
-/** Null if the provider needs nothing back. @param of the target that needs it back */
+/** The state of a call; null if the provider needs nothing back. @param of the target that needs it back */
 export function callState(extra: ExtraContent, of: string): Signature | null {
   return extra.isEmpty ? null : { of, value: JSON.stringify(extra.value), isRedacted: true };
 }

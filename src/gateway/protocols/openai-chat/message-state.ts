@@ -2,7 +2,7 @@ import type { Signature } from '#gateway/neutral/conversation.ts';
 import { listOr } from '#gateway/protocols/parsing.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
-/** Of DeepSeek and many others, of vLLM and OpenRouter, and of Ollama. */
+/** The members for reasoning of DeepSeek and many others, of vLLM and OpenRouter, and of Ollama. */
 export const reasoningMembers = ['reasoning_content', 'reasoning', 'thinking'] as const;
 
 /** The member for the objects of OpenRouter, which may have the text too. */
@@ -25,8 +25,8 @@ export interface MessageState {
 const [usualMember] = reasoningMembers;
 
 /**
- * As the signature of a reasoning. A text is in the reasoning alone: where the details repeat it, each has the length
- * of its part.
+ * The state as the signature of a reasoning. A text is in the reasoning alone: where the details repeat it, each has
+ * the length of its part.
  * @param of the target that needs it back
  * @param text that of the reasoning; null if it is not known
  */
@@ -40,7 +40,9 @@ export function stateSignature({ member, details, extra }: MessageState, of: str
   return { of, value: JSON.stringify(value), isRedacted: text === '' };
 }
 
-/** From the parsed value of such a signature; null if it does not fit the text, which a client may have changed. */
+/**
+ * The state in the parsed value of such a signature; null if it does not fit the text, which a client may have changed.
+ */
 export function readState(value: JsonObject, text: string): MessageState | null {
   const { member = usualMember, reasoning_details: details = [], extra_content: extra = {} } = value;
   if (!isMember(member) || !Array.isArray(details) || !details.every(isObject) || !isObject(extra)) return null;
@@ -59,7 +61,7 @@ function isMember(value: Json): value is string | null {
 /** Members with the text of the reasoning. */
 const detailTexts = ['text', 'summary'] as const;
 
-/** Of all details together. */
+/** The text of all details together. */
 function textOf(details: ReadonlyArray<JsonObject>): string {
   const texts = details.flatMap((detail) => detailTexts.map((name) => detail[name]));
   return texts.filter((text) => typeof text === 'string').join('');
@@ -80,7 +82,7 @@ function withTexts(details: ReadonlyArray<JsonObject>, text: string): ReadonlyAr
   return at === 0 || at === text.length ? whole : null;
 }
 
-/** In their places, in the order of `textOf`. */
+/** Changes the texts in their places, in the order of `textOf`. */
 function mapTexts(detail: JsonObject, change: (text: Json) => Json): JsonObject {
   const changed = new Map<string, Json>();
   for (const name of detailTexts) if (detail[name] !== undefined) changed.set(name, change(detail[name]));

@@ -110,8 +110,9 @@ export function asksForUsage({ bytes, members }: ChatRequest): boolean {
 }
 
 /**
- * The model is replaced, `reasoning` is removed if it chose the model, reasoning that the gateway wrote for another
- * protocol is removed, states are cut out of the ids of calls, and every other byte is unchanged.
+ * The body for a target of the same protocol: the model is replaced, `reasoning` is removed if it chose the model,
+ * reasoning that the gateway wrote for another protocol is removed, states are cut out of the ids of calls, and every
+ * other byte is unchanged.
  */
 function chatBody(request: ChatRequest, { target: { model }, asksUsage, continueFrom }: RequestChanges): Buffer {
   const { bytes, members, callIdEdits } = request;
@@ -133,7 +134,7 @@ function usageEdits({ open, count, found }: Members): ReadonlyArray<Edit> {
   );
 }
 
-/** The object has at least a model, so a member before it needs a comma. */
+/** Separates an edit. The object has at least a model, so a member before it needs a comma. */
 function apart(edit: Edit): Edit {
   return edit.start === edit.end && !edit.text.endsWith(',') ? { ...edit, text: `${edit.text},` } : edit;
 }
@@ -146,7 +147,7 @@ function prefillEdits({ found }: Members, continueFrom: string): ReadonlyArray<E
     .map(({ end, size }) => ({ start: end - 1, end: end - 1, text: size === 0 ? message : `,${message}` }));
 }
 
-/** Only one choice of plain text. */
+/** True for only one choice of plain text. */
 function isContinuable({ bytes, members, choices }: ChatRequest): boolean {
   const isSet = (name: string) => {
     const member = lastMember(members, name);
@@ -165,7 +166,7 @@ function isTextFormat(bytes: Buffer, members: Members): boolean {
   return scalarValue(bytes, format) === null;
 }
 
-/** There are two modalities. */
+/** Maximum size of the member. There are two modalities. */
 const maxModalityBytes = 1_024;
 
 function hasOtherModality(bytes: Buffer, members: Members): boolean {

@@ -27,7 +27,7 @@ export class OwnDetails implements JsonListener {
   #previousEnd: number | null = null;
   #open: Found | null = null;
   #isOwn = false;
-  /** Those that were the first member of their message. */
+  /** The details that were the first member of their message. */
   #first: Found | null = null;
 
   constructor(bytes: Buffer) {
@@ -38,7 +38,7 @@ export class OwnDetails implements JsonListener {
     return this.#found.map(({ message }) => `/messages/${message}/${detailsMember}`);
   }
 
-  /** They take the details out, each with one comma. */
+  /** Edits that take the details out, each with one comma. */
   get edits(): ReadonlyArray<Edit> {
     return this.#found.map(({ start, end, previousEnd, nextStart }) =>
       previousEnd === null ? { start, end: nextStart ?? end, text: '' } : { start: previousEnd, end, text: '' },
@@ -64,7 +64,7 @@ export class OwnDetails implements JsonListener {
     if (found.previousEnd === null) this.#first = found;
   }
 
-  /** A name may come twice in a row: then both are taken out together. */
+  /** Joins details. A name may come twice in a row: then both are taken out together. */
   #joined(open: Found): Found {
     const last = this.#found.at(-1);
     if (last?.message === open.message && last.end === open.previousEnd) return last;
@@ -72,7 +72,7 @@ export class OwnDetails implements JsonListener {
     return open;
   }
 
-  /** If `messages` occurs twice, the last one counts, as for JSON.parse. */
+  /** Begins again. If `messages` occurs twice, the last one counts, as for JSON.parse. */
   #restart(): void {
     this.#found.length = 0;
     this.#message = -1;

@@ -292,7 +292,7 @@ function callOf(call: Json, pointer: string, names: ToolNames, leftOut: LeftOut)
   return withCacheControl(part, call, pointer, leftOut);
 }
 
-/** The details that the gateway gave this client, or else the text of the reasoning. */
+/** The parts of reasoning: the details that the gateway gave this client, or else the text of the reasoning. */
 function reasoningParts(
   thought: Json | undefined,
   details: Json | undefined,

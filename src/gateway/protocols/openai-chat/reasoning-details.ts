@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 /** The members of a detail that come in pieces. */
 const textMembers: ReadonlySet<string> = new Set(['text', 'summary', 'data']);
 
-/** In addition to its members. */
+/** The bytes of a detail in addition to its members. */
 const bytesPerDetail = 500;
 
 /** How many of the latest details of one index a piece may continue. */
@@ -48,7 +48,10 @@ export class ReasoningDetails {
     );
   }
 
-  /** Without an index, a piece continues the latest detail alone, and what is encrypted comes whole. */
+  /**
+   * The detail that a piece continues. Without an index, that is the latest one alone, and what is encrypted comes
+   * whole.
+   */
   #continuedBy(piece: JsonObject): Growing | undefined {
     const index = piece.index ?? null;
     if (index !== null) return this.#byIndex.get(index)?.findLast((detail) => isOpenFor(piece, detail));
@@ -81,7 +84,7 @@ export class ReasoningDetails {
   }
 }
 
-/** The piece may continue the detail: their types and ids are the same, or one of them does not say it. */
+/** True if the piece may continue the detail: their types and ids are the same, or one of them does not say it. */
 function isOpenFor(piece: JsonObject, detail: Growing): boolean {
   return ['type', 'id'].every((name) => {
     const [said, before] = [piece[name] ?? null, detail.get(name) ?? null];

@@ -86,7 +86,7 @@ export class ReturnedState {
     return state === null ? null : { text, state };
   }
 
-  /** Null for anything but an object, and for too many values. */
+  /** The parsed object; null for anything but an object, and for too many values. */
   #parsed(value: string): JsonObject | null {
     const scanner = new JsonScanner(Buffer.from(value), { maxValues: this.#valuesLeft });
     while (!scanner.advance());
@@ -96,7 +96,7 @@ export class ReturnedState {
   }
 }
 
-/** The user says something, and not only next to the results of tools, as coding agents do. */
+/** True if the user says something, and not only next to the results of tools, as coding agents do. */
 function asks({ role, parts }: Turn): boolean {
   if (role !== 'user' || parts.some(({ kind }) => kind === 'tool-result')) return false;
   return parts.some((part) => !isBlankText(part));

@@ -36,7 +36,7 @@ interface StreamedCall {
   readonly extra: ExtraContent;
 }
 
-/** In addition to its texts. */
+/** The bytes of a call in addition to its texts. */
 const bytesPerCall = 1_000;
 
 /**

@@ -17,7 +17,7 @@ export class StreamedState {
   /** The text of the reasoning while the details may repeat it; null if they do not repeat all of it. */
   #text: GatheredText | null = new GatheredText();
   #details = new ReasoningDetails();
-  /** Whether some have come, signed or not. */
+  /** True if some details have come, signed or not. */
   #hasDetails = false;
   #extra = new ExtraContent();
 

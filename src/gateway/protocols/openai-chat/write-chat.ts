@@ -94,7 +94,7 @@ function formatOf({ name, description, schema, isStrict }: OutputForm, ignored: 
   return { type: 'json_schema', json_schema: { ...described, strict: isStrict ?? undefined } };
 }
 
-/** OpenAI refuses more than four. */
+/** Maximum number of stop sequences. OpenAI refuses more than four. */
 const maxStops = 4;
 
 function stopsOf({ stopSequences }: Conversation, ignored: Set<string>): WritableJson | undefined {
@@ -103,13 +103,15 @@ function stopsOf({ stopSequences }: Conversation, ignored: Set<string>): Writabl
   return stops.length === 0 ? undefined : stops;
 }
 
-/** The texts of the system as one, which more providers take than several. */
+/** Joins the texts of the system, because more providers take one than several. */
 function systemMessages(parts: ReadonlyArray<Part>): ReadonlyArray<Message> {
   const texts = parts.flatMap((part) => (part.kind === 'text' && !isBlank(part.text) ? [part.text] : []));
   return texts.length === 0 ? [] : [{ role: 'system', content: texts.join('\n\n') }];
 }
 
-/** A turn of reasoning alone is left out with it: a message needs a content or a call. */
+/**
+ * The messages of the assistant. A turn of reasoning alone is left out with it: a message needs a content or a call.
+ */
 function assistantMessages(
   parts: ReadonlyArray<Part>,
   turn: number,
@@ -140,8 +142,8 @@ function callOf({ id, name, arguments: given }: ToolCallPart): Message {
 }
 
 /**
- * Results stay before what the user says after them. A blank text next to others is left out, which Moonshot refuses; one
- * alone passes as it came.
+ * The messages of the user. Results stay before what the user says after them. A blank text next to others is left out,
+ * which Moonshot refuses; one alone passes as it came.
  */
 function userMessages(parts: ReadonlyArray<Part>, ignored: Set<string>): ReadonlyArray<Message> {
   if (parts.every(isBlankText)) return [{ role: 'user', content: contentOf(parts.flatMap(saidIn), ignored) }];

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 /** A tool that OpenAI's models know without a declaration of its arguments, and that runs at the client. */
 export type BuiltInForm = Exclude<ToolForm, 'function' | 'custom'>;
 
-/** For targets of other protocols it is a function. */
+/** A tool that OpenAI's models know by its form. For targets of other protocols it is a function. */
 interface BuiltInTool {
   /** What a model has to know that was not trained with the tool; null for what the client declares. */
   readonly description: string | null;
@@ -13,7 +13,7 @@ interface BuiltInTool {
   readonly schema: string | null;
   readonly callType: string;
   readonly argumentsMember: 'arguments' | 'action' | 'operation';
-  /** The members of a call with these arguments: an object, or the text of what is none. */
+  /** The schema of its arguments, by OpenAI's reference; null for what the client declares. */
   readonly callWith: (given: JsonObject, text: string) => JsonObject;
 }
 
@@ -105,7 +105,7 @@ function schemaOf(properties: JsonObject, required: ReadonlyArray<string>): stri
   return JSON.stringify({ type: 'object', properties, required, additionalProperties: false });
 }
 
-/** A list of texts; a text alone is one of them. Without one of its parts, a command would be another command. */
+/** The texts of a list; a text alone is one of them. Without one of its parts, a command would be another command. */
 function textsIn(value: Json | undefined): ReadonlyArray<string> {
   if (typeof value === 'string') return [value];
   return Array.isArray(value) && value.every(isScalar) ? value.map(String) : [];
@@ -115,7 +115,10 @@ function isScalar(value: Json): boolean {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** Codex drops a call whose limit is not a whole number (codex-rs/protocol/src/models.rs). */
+/**
+ * True for a limit that Codex accepts. It drops a call whose limit is not a whole number
+ * (codex-rs/protocol/src/models.rs).
+ */
 function isLimit(value: Json | undefined): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
@@ -124,14 +127,14 @@ export function isBuiltIn(type: Json | undefined): type is BuiltInForm {
   return typeof type === 'string' && Object.hasOwn(builtInTools, type);
 }
 
-/** For targets of other protocols. */
+/** The declaration for targets of other protocols. */
 export function declarationOf(form: BuiltInForm): Pick<BuiltInTool, 'description' | 'schema'> {
   return builtInTools[form];
 }
 
 const formOfCall = new Map(Object.entries(builtInTools).map(([form, { callType }]) => [callType, form as BuiltInForm]));
 
-/** Null for a call of another type. */
+/** The tool; null for a call of another type. */
 export function calledBuiltIn(type: Json | undefined): BuiltInForm | null {
   return typeof type === 'string' ? (formOfCall.get(type) ?? null) : null;
 }

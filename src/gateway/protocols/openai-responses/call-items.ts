@@ -9,7 +9,7 @@ import { argumentsMemberOf, argumentsOfCall, type BuiltInForm, calledBuiltIn } f
 import type { DeclaredTools } from './declared-tools.ts';
 import { itemMembers, partsOf } from './item-content.ts';
 
-/** Of a history: calls of the client's tools, and what these gave back. */
+/** The items of a history: calls of the client's tools, and what these gave back. */
 export class CallItems {
   readonly #declared: DeclaredTools;
   readonly #leftOut: LeftOut;
@@ -21,7 +21,7 @@ export class CallItems {
     this.#leftOut = leftOut;
   }
 
-  /** Null for an item that is neither a call nor an output. */
+  /** The turn; null for an item that is neither a call nor an output. */
   turnOf(item: JsonObject, pointer: string): Turn | null {
     const call = this.#callIn(item, pointer);
     if (call !== null) return { role: 'assistant', parts: [withCacheControl(call, item, pointer, this.#leftOut)] };
@@ -95,7 +95,7 @@ export class CallItems {
     return toolResultPart(textAt(id, `${pointer}/call_id`), read(output, `${pointer}/output`), pointer);
   }
 
-  /** The found tools are declared, so a model needs only their names. */
+  /** The result of a search. The found tools are declared, so a model needs only their names. */
   #searchResult(item: JsonObject, pointer: string): ToolResultPart {
     const members = [...itemMembers, 'call_id', 'execution', 'tools'] as const;
     const { call_id: id, tools } = this.#leftOut.read(item, pointer, members);

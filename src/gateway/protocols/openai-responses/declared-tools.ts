@@ -13,13 +13,13 @@ import { type BuiltInForm, declarationOf, isBuiltIn } from './built-in-tools.ts'
 const toolForm = 'a tool of Responses is {"type": "function", "name": …, "description": …, "parameters": …}';
 
 /**
- * In the request's own list, in the items that add tools, and in what searches for tools found. A later tool replaces
- * an earlier one of the same namespace and name.
+ * The tools in the request's own list, in the items that add tools, and in what searches for tools found. A later tool
+ * replaces an earlier one of the same namespace and name.
  */
 export class DeclaredTools {
   readonly #names: ToolNames;
   readonly #leftOut: LeftOut;
-  /** By their names for targets, but for the built-in ones: these have the form as their key. */
+  /** The tools by their names for targets, but for the built-in ones: these have the form as their key. */
   readonly #tools = new Map<string, Tool>();
 
   constructor(names: ToolNames, leftOut: LeftOut) {
@@ -32,7 +32,7 @@ export class DeclaredTools {
     for (const [index, tool] of listAt(tools, pointer).entries()) this.#add(tool, `${pointer}/${index}`, null, isFound);
   }
 
-  /** With their names for targets. Asked for before what calls them, they keep their names in every turn. */
+  /** All tools with their names for targets. Asked for before what calls them, they keep their names in every turn. */
   get all(): ReadonlyArray<Tool> {
     return [...this.#tools.values()].map((tool) => {
       const { form } = tool.client;
@@ -44,7 +44,7 @@ export class DeclaredTools {
     return this.#names.clientTools(this.all);
   }
 
-  /** For targets; null for one that does not run at the client. */
+  /** The name for targets; null for a tool that does not run at the client. */
   nameIn(object: JsonObject, pointer: string): string | null {
     const { type } = object;
     if (isBuiltIn(type)) return this.nameOfBuiltIn(type);
@@ -53,17 +53,17 @@ export class DeclaredTools {
     return isNamed ? this.nameOf(namespace, name, pointer) : null;
   }
 
-  /** For targets. The tool may be undeclared. */
+  /** The name for targets. The tool may be undeclared. */
   nameOf(namespace: Json | undefined, name: Json | undefined, pointer: string): string {
     return calledName(name, `${pointer}/name`, this.#names, namespaceAt(namespace, pointer));
   }
 
-  /** For targets. It is known when all tools are read. */
+  /** The name for targets. It is known when all tools are read. */
   nameOfBuiltIn(form: BuiltInForm): string {
     return this.#names.nameOfBuiltIn(form);
   }
 
-  /** For targets, of tools in a list that was read. */
+  /** The names for targets, of tools in a list that was read. */
   namesIn(tools: Json | undefined, namespace: Json | undefined = null): ReadonlyArray<string> {
     return listOr(tools).flatMap((each) => {
       const tool = objectOr(each);
@@ -125,18 +125,20 @@ export class DeclaredTools {
   }
 }
 
-/** No name for targets has a colon. */
+/** The key of a built-in tool. No name for targets has a colon. */
 function keyOf(form: BuiltInForm): string {
   return `built-in:${form}`;
 }
 
-/** Declared as in chat completions or Messages: without this, its name and schema would be lost. */
+/**
+ * True for a tool that is declared as in chat completions or Messages: without this, its name and schema would be lost.
+ */
 function isForeignTool({ type, function: inside, custom }: JsonObject): boolean {
   if (typeof type !== 'string') return true;
   return (type === 'function' && isObject(inside)) || (type === 'custom' && isObject(custom));
 }
 
-/** OpenAI may search for tools itself, and has shells in containers. */
+/** True for a tool of the client: OpenAI may search for tools itself, and has shells in containers. */
 function runsAtClient({ type, execution, environment }: JsonObject): boolean {
   if (type === 'tool_search') return execution === 'client';
   return type !== 'shell' || (objectOr(environment).type ?? 'local') === 'local';

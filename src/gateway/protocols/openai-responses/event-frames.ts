@@ -4,7 +4,7 @@ import type { JsonObject } from '#shared/json/json.ts';
 import { jsonParts, type LongText } from './long-text.ts';
 import type { Emit } from './output-items.ts';
 
-/** Of long texts in one part, without its last piece. */
+/** Maximum length of long texts in one part, without its last piece. */
 const maxLongLength = 128 * 1024;
 
 /** Numbers the events of a stream without a gap, and writes them. */
@@ -34,7 +34,7 @@ export class EventFrames {
     return this.#written.length > 0;
   }
 
-  /** Since the last call. Events with long texts are taken in several calls. */
+  /** Takes the events since the last call. Those with long texts are taken in several calls. */
   take(): string {
     let taken = '';
     let longLength = 0;

@@ -8,8 +8,8 @@ import type { ListedTool, ToolList } from './tool-lists.ts';
 const hostedTypes: ReadonlySet<string> = new Set(['file_search', 'code_interpreter', 'mcp', 'image_generation']);
 
 /**
- * Runs at OpenAI (https://developers.openai.com/api/docs/guides/tools). All others run at the client, or are unknown,
- * and the provider judges them.
+ * True for a tool that runs at OpenAI (https://developers.openai.com/api/docs/guides/tools). All others run at the
+ * client, or are unknown, and the provider judges them.
  */
 function isHosted({ type, environment }: Pick<ListedTool, 'type' | 'environment'>): boolean {
   if (type === 'shell') return environment?.startsWith('container') === true;
@@ -45,7 +45,7 @@ export class HostedTools {
     );
   }
 
-  /** A choice that allows nothing else allows no tool. */
+  /** The edits that remove them. A choice that allows nothing else allows no tool. */
   get cuts(): ReadonlyArray<Edit> {
     const declared = this.#declared.flatMap(({ list, indexes }) => itemRemovals(list.tools, indexes));
     const choice = lastMember(this.#request.members, 'tool_choice');

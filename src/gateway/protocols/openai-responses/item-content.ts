@@ -12,7 +12,7 @@ import type { LeftOut } from '#gateway/protocols/left-out.ts';
 import { placedText } from '#gateway/protocols/parsing.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** They identify an item, for the gateway alone. */
+/** The members that identify an item, for the gateway alone. */
 export const itemMembers = ['type', 'id'] as const;
 
 export const partsOf = partsReader([

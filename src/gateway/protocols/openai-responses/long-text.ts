@@ -3,7 +3,7 @@ import type { GatheredText } from '#gateway/neutral/gathered-text.ts';
 import { textPieces } from '#gateway/neutral/text-pieces.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 
-/** A text of more bytes is kept and written in pieces. */
+/** Maximum size of a joined text. A larger one is kept and written in pieces. */
 const maxJoinedBytes = 1024 * 1024;
 
 /** The place of a long text while JSON is written. No provider knows it. */
@@ -11,7 +11,7 @@ const mark = randomUUID();
 
 let found: LongText[] = [];
 
-/** In a value that is written as JSON. Several events repeat it, so it is kept once, as its pieces. */
+/** A text in a value that is written as JSON. Several events repeat it, so it is kept once, as its pieces. */
 export class LongText {
   readonly #pieces: ReadonlyArray<string>;
 
@@ -25,7 +25,7 @@ export class LongText {
     return mark;
   }
 
-  /** As they are between the quotes of JSON. Each is made when it is needed. */
+  /** The parts as they are between the quotes of JSON. Each is made when it is needed. */
   *parts(): Generator<string, undefined> {
     for (const piece of this.#pieces)
       for (const { text } of textPieces({ kind: 'text', text: piece })) yield JSON.stringify(text).slice(1, -1);
@@ -37,7 +37,7 @@ export function gatheredText(gathered: GatheredText): Json {
   return gathered.bytes > maxJoinedBytes ? (new LongText(gathered.pieces) as unknown as Json) : gathered.text;
 }
 
-/** The long texts in the value, and the JSON around them. */
+/** Splits a value into its long texts and the JSON around them. */
 export function jsonParts(value: JsonObject): ReadonlyArray<string | LongText> {
   found = [];
   const written = JSON.stringify(value);

@@ -16,7 +16,7 @@ import { ResponsesStream, RewrittenResponsesStream } from './responses-stream.ts
 import type { StorageMembers } from './rewrite-response.ts';
 import { writeResponses } from './write-responses.ts';
 
-/** Below it, a provider also has the responses that it keeps. */
+/** The path of responses. Below it, a provider also has the responses that it keeps. */
 export const responsesPath = '/responses';
 
 /** https://platform.openai.com/docs/api-reference/responses */
@@ -56,8 +56,8 @@ function goneAt(gone: ReadonlyArray<string>): ReadonlyArray<string> {
 }
 
 /**
- * All items are in the request. @param storage for its response; null for a response that is not stored and continues
- * no other
+ * The request with all of its items, which are in the request.
+ * @param storage for its response; null for a response that is not stored and continues no other
  */
 export function responsesTextRequest(
   request: ResponsesRequest,
@@ -107,7 +107,7 @@ export function responsesTextRequest(
 
 const notStored: StorageMembers = { isStored: false, previousResponseId: null };
 
-/** They are parsed only for an answer of another protocol. */
+/** The members that the response repeats. They are parsed only for an answer of another protocol. */
 function echoOf({ bytes, members }: ResponsesRequest): JsonObject {
   return Object.fromEntries(
     echoedMembers.flatMap((name) => {

@@ -8,7 +8,7 @@ import { gatheredText } from './long-text.ts';
 import { type Emit, type ItemStatus, idAt, type OpenItem, type OutputPlace } from './output-items.ts';
 import { emitInput, emitWholeItem } from './whole-item.ts';
 
-/** Of a function, or of a tool that takes a free text. */
+/** The item of a call of a function, or of a tool that takes a free text. */
 export class NamedCallItem implements OpenItem {
   readonly #index: number;
   readonly #emit: Emit;
@@ -29,10 +29,7 @@ export class NamedCallItem implements OpenItem {
     emit('response.output_item.added', { output_index: index, item: this.#item('in_progress', '') });
   }
 
-  /**
-   * A free text is known when its arguments are whole.
-   * @returns the bytes that are kept in addition
-   */
+  /** Adds a piece. A free text is known when its arguments are whole. @returns the bytes that are kept in addition */
   add(text: string): number {
     if (!this.#isFreeText) this.#emit('response.function_call_arguments.delta', { ...this.#place, delta: text });
     return this.#gathered.add(text);
@@ -46,7 +43,7 @@ export class NamedCallItem implements OpenItem {
     return item;
   }
 
-  /** The free text of a call that was cut off is not known. */
+  /** The arguments. The free text of a call that was cut off is not known. */
   #given(status: ItemStatus): Json {
     if (!this.#isFreeText) return gatheredText(this.#gathered);
     return status === 'completed' ? freeTextIn(this.#gathered.text) : '';
@@ -76,7 +73,10 @@ export class NamedCallItem implements OpenItem {
   }
 }
 
-/** Nothing of the call is sent before its arguments are whole, because they become its members. */
+/**
+ * The item of a call of a built-in tool. Nothing of it is sent before its arguments are whole, because they become its
+ * members.
+ */
 export class BuiltInCallItem implements OpenItem {
   readonly #at: OutputPlace;
   readonly #callId: string;

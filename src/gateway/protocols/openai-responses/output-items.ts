@@ -102,7 +102,7 @@ export class MessageItem implements OpenItem {
   }
 }
 
-/** The text is a summary, because that is what clients show. */
+/** The item of reasoning. The text is a summary, because that is what clients show. */
 export class ReasoningItem implements OpenItem {
   readonly #index: number;
   readonly #emit: Emit;

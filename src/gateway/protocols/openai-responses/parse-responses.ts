@@ -183,7 +183,7 @@ function conversationOf(
   return turns.collected;
 }
 
-/** Null for an item that says nothing to targets of other protocols. */
+/** The turn; null for an item that says nothing to targets of other protocols. */
 function turnOf(item: JsonObject, pointer: string, calls: CallItems, leftOut: LeftOut): Turn | null {
   if (isHostedSearch(item)) {
     leftOut.add(pointer);
@@ -210,13 +210,13 @@ function turnOf(item: JsonObject, pointer: string, calls: CallItems, leftOut: Le
   }
 }
 
-/** It only tunes what follows, or it is the short form of a history for the provider that made it. */
+/** True if the item only tunes what follows, or is the short form of a history for the provider that made it. */
 function isTuning(type: Json): boolean {
   if (typeof type !== 'string') return false;
   return type.startsWith('compaction') || type === 'context_compaction' || type === 'configuration_update';
 }
 
-/** OpenAI has searched for tools itself: what it found is declared. */
+/** True if OpenAI has searched for tools itself: what it found is declared. */
 function isHostedSearch({ type, execution, call_id: id }: JsonObject): boolean {
   if (type !== 'tool_search_call' && type !== 'tool_search_output') return false;
   return (execution ?? (typeof id === 'string' ? 'client' : 'server')) !== 'client';
@@ -237,7 +237,7 @@ function agentTexts(item: JsonObject, pointer: string, leftOut: LeftOut): Readon
   return onlyTexts(partsOf(content, `${pointer}/content`, leftOut));
 }
 
-/** No other protocol reads the provider's own opaque part. */
+/** The part of reasoning. No other protocol reads the provider's own opaque part. */
 function reasoningPart(item: JsonObject, pointer: string, leftOut: LeftOut): ReasoningPart {
   const read = leftOut.read(item, pointer, [...itemMembers, 'summary', 'content', 'encrypted_content']);
   const { summary, content, encrypted_content: encrypted } = read;

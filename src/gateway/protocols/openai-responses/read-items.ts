@@ -5,7 +5,7 @@ import { nameOr } from '#gateway/protocols/call-ids.ts';
 import { listOr } from '#gateway/protocols/parsing.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
-/** A provider may have no id for a call. */
+/** A part of an item. A provider may have no id for a call. */
 export type ItemPart =
   | Exclude<AnswerPart, { readonly kind: 'tool-call' }>
   | { readonly kind: 'tool-call'; readonly id: string | null; readonly name: string; readonly arguments: string };
@@ -21,17 +21,17 @@ const unsaidTypes: ReadonlySet<Json | undefined> = new Set([
   ...['compaction', 'compaction_summary'],
 ]);
 
-/** An item of another type may ask the client for something, or be a part of the answer, so it must not vanish. */
+/**
+ * The kind of an item. One of another type may ask the client for something, or be a part of the answer, so it must not
+ * vanish.
+ */
 export function kindOfItem({ type }: JsonObject): ItemKind {
   if (type === 'message' || type === 'reasoning') return type;
   if (type === 'function_call') return 'call';
   return unsaidTypes.has(type) ? 'unsaid' : 'unreadable';
 }
 
-/**
- * Null if the item cannot be read.
- * @param provider the name of what can read its opaque reasoning
- */
+/** The parts; null if the item cannot be read. @param provider the name of what can read its opaque reasoning */
 export function partsOfItem(item: JsonObject, provider: string): ReadonlyArray<ItemPart> | null {
   switch (kindOfItem(item)) {
     case 'message':
@@ -50,7 +50,7 @@ export function partsOfItem(item: JsonObject, provider: string): ReadonlyArray<I
   }
 }
 
-/** The content is a text where a server is not exactly OpenAI. */
+/** The parts of a message. The content is a text where a server is not exactly OpenAI. */
 function messageParts(content: Json | undefined): ReadonlyArray<ItemPart> | null {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
   const parts = listOr(content).map((part) => (isObject(part) ? messagePart(part) : null));
@@ -69,21 +69,21 @@ function reasoningParts(item: JsonObject, provider: string): ReadonlyArray<ItemP
 }
 
 /**
- * Its own where the provider shows it, as those of open models do, else the summary
+ * The text of the reasoning: its own where the provider shows it, as those of open models do, else the summary
  * (https://cookbook.openai.com/articles/gpt-oss/handle-raw-cot).
  */
 export function reasoningText({ content, summary }: JsonObject): string {
   return textsIn(content).join('') || textsIn(summary).join(betweenSummaries);
 }
 
-/** Each part of a summary begins with a heading. */
+/** What separates parts of a summary, each of which begins with a heading. */
 export const betweenSummaries = '\n\n';
 
 function textsIn(parts: Json | undefined): ReadonlyArray<string> {
   return listOr(parts).flatMap((part) => (isObject(part) && typeof part.text === 'string' ? [part.text] : []));
 }
 
-/** Null without an opaque part. */
+/** The signature; null without an opaque part. */
 export function signatureOf(
   { encrypted_content: value }: JsonObject,
   of: string,

@@ -4,7 +4,7 @@ import type { Emit } from './output-items.ts';
 import { eventText } from './responses-answer-writer.ts';
 import { emitWholeItem } from './whole-item.ts';
 
-/** A response that was cancelled in the background has no last event of its own. */
+/** The end of a stored response. One that was cancelled in the background has no last event of its own. */
 function endOf(status: Json | undefined): 'completed' | 'incomplete' | 'failed' {
   return status === 'completed' || status === 'incomplete' ? status : 'failed';
 }
@@ -12,8 +12,8 @@ function endOf(status: Json | undefined): 'completed' | 'incomplete' | 'failed' 
 type MakeText = () => string;
 
 /**
- * For a complete response. The last event always comes, because a client waits for it: the provider's stream, whose
- * numbers the client may name, had more events.
+ * Streams a complete response again. The last event always comes, because a client waits for it: the provider's stream,
+ * whose numbers the client may name, had more events.
  */
 export class Replay {
   readonly #after: number;
@@ -25,7 +25,7 @@ export class Replay {
     this.#after = after ?? -1;
   }
 
-  /** @param begun the JSON text of the response as it is when it begins */
+  /** Begins the stream. @param begun the JSON text of the response as it is when it begins */
   *begin(begun: string): Generator<string> {
     for (const type of ['response.created', 'response.in_progress']) {
       this.#sequence += 1;
@@ -45,7 +45,7 @@ export class Replay {
     for (const text of made) yield text();
   }
 
-  /** For an item with too many values to be parsed. @param item JSON text */
+  /** Streams an item with too many values to be parsed. @param item JSON text */
   *largeItem(item: string): Generator<string> {
     this.#index += 1;
     this.#sequence += 1;

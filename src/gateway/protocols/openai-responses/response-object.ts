@@ -26,7 +26,7 @@ export const echoedMembers = [
 export interface ResponseFrame {
   readonly id: string;
   readonly model: string;
-  /** In seconds since 1970. */
+  /** When it was created, in seconds since 1970. */
   readonly createdAt: number;
   readonly isStored: boolean;
   readonly previousResponseId: string | null;
@@ -72,7 +72,7 @@ export function responseObject(frame: ResponseFrame, end: ResponseEnd | null): J
   };
 }
 
-/** For a stream that has failed. It is not stored. @param error in OpenAI's form */
+/** The response of a stream that has failed. It is not stored. @param error in OpenAI's form */
 export function failedResponse(frame: ResponseFrame, { error }: JsonObject): JsonObject {
   const { code, type, message } = isObject(error) ? error : {};
   const failure = { code: code ?? type ?? 'server_error', message: message ?? '' };
@@ -94,12 +94,12 @@ const defaults = {
   truncation: 'disabled',
 } as const;
 
-/** A null means the default. */
+/** Removes members that are null, because a null means the default. */
 function withoutNulls(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }
 
-/** Null for a complete answer. */
+/** Why the answer is incomplete; null for a complete one. */
 export function incompleteReason(reason: FinishReason): string | null {
   if (reason === 'length') return 'max_output_tokens';
   return reason === 'filtered' ? 'content_filter' : null;

@@ -39,20 +39,20 @@ const pieces: Readonly<Record<string, readonly [kind: PieceKind, member: 'delta'
 interface Item {
   readonly kind: ItemKind;
   readonly id: string | null;
-  /** In the output; null if the provider does not say. */
+  /** The place in the output; null if the provider does not say. */
   readonly place: number | null;
-  /** Of a call that has begun; null for other items. */
+  /** The number of a call that has begun; null for other items. */
   readonly call: number | null;
   hasSaid: boolean;
   hasPieces: boolean;
   /** Whether it is whole. */
   isDone: boolean;
-  /** Of its reasoning, the one that came first: the other one says the same. */
+  /** The form of its reasoning that came first: the other one says the same. */
   form: 'summary' | 'thought' | null;
   summary: number;
 }
 
-/** In addition to its id. */
+/** The bytes of an item in addition to its id. */
 const bytesPerItem = 256;
 
 /**
@@ -155,8 +155,8 @@ export class ResponsesAnswerReader implements AnswerReader {
   }
 
   /**
-   * By its id, by its place, or else the latest one of its kind. vLLM has other ids in each event, and other servers
-   * have no ids, or the same place for all items.
+   * Finds an item by its id, by its place, or else the latest one of its kind. vLLM has other ids in each event, and
+   * other servers have no ids, or the same place for all items.
    */
   #itemOf(kind: ItemKind, id: Json | undefined, place: Json | undefined): Item | null {
     const byId = typeof id === 'string' ? this.#byId.get(id) : undefined;
@@ -186,7 +186,7 @@ export class ResponsesAnswerReader implements AnswerReader {
     return events;
   }
 
-  /** The end of a call repeats what comes before its beginning. */
+  /** A piece of arguments. The end of a call repeats what comes before its beginning. */
   #argumentPiece(item: Item | null, text: string, isWhole: boolean): ReadonlyArray<AnswerEvent> {
     return item === null || item.isDone || (isWhole && item.hasSaid) ? nothing : this.#arguments(item, text);
   }
@@ -217,7 +217,7 @@ export class ResponsesAnswerReader implements AnswerReader {
     return [{ kind: 'reasoning', text: isNext ? betweenSummaries + text : text }];
   }
 
-  /** The end of an item has what has not come. */
+  /** Ends an item with what has not come. */
   #end(item: JsonObject, place: Json | undefined): ReadonlyArray<AnswerEvent> {
     const kind = kindOfItem(item);
     const begun = this.#itemOf(kind, item.id, place);
@@ -260,7 +260,7 @@ export class ResponsesAnswerReader implements AnswerReader {
     });
   }
 
-  /** The last event has all items again. Some servers have a kind of them there alone. */
+  /** Finishes the answer. The last event has all items again. Some servers have a kind of them there alone. */
   #finish(response: JsonObject, isIncomplete: boolean): ReadonlyArray<AnswerEvent> {
     const items = listOr(response.output).filter(isObject);
     const late = items.filter((item) => !this.#said.has(kindOfItem(item)));
@@ -315,7 +315,7 @@ function reasonOf(
   return reason === 'filtered' ? reason : 'length';
 }
 
-/** Null if the response cannot be read. */
+/** Reads the response; null if it cannot be read. */
 export function readResponsesAnswer(
   body: Buffer,
   parsed: JsonObject,
@@ -343,7 +343,7 @@ function withId(part: ItemPart, ids: CallIds): AnswerPart {
   return part.kind === 'tool-call' ? { ...part, id: ids.give(part.id), state: null } : part;
 }
 
-/** In an event, or in a whole response. */
+/** The paths of arguments in an event, or in a whole response. */
 const argumentPaths = [
   ['arguments'],
   ['item', 'arguments'],

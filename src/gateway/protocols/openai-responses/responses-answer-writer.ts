@@ -100,7 +100,7 @@ class OutputItems {
     return item;
   }
 
-  /** A call that was cut off is not in the response: no client can answer it. */
+  /** Ends the open item. A call that was cut off is not in the response: no client can answer it. */
   #endOpen(status: ItemStatus): void {
     const open = this.#open;
     this.#open = null;
@@ -115,10 +115,10 @@ function isCall(item: OpenItem | null): item is NamedCallItem | BuiltInCallItem 
   return item instanceof NamedCallItem || item instanceof BuiltInCallItem;
 }
 
-/** In addition to its texts. */
+/** The bytes of a part in addition to its texts. */
 const bytesPerPart = 512;
 
-/** At the end of the answer, without the text of the event. */
+/** The kept bytes of an event at the end of the answer, without its text. */
 function keptBytesOfEvent(event: AnswerEvent): number {
   switch (event.kind) {
     case 'signature':

@@ -19,9 +19,9 @@ import type { ResponsesRequest } from './responses-request.ts';
 export const wantedInclude = 'reasoning.encrypted_content';
 
 /**
- * For a target of the same protocol. The model is replaced, the provider does not store the response, OpenAI's own
- * tools are left out where it does not run them, what is opaque goes back only to the provider that has made it, and
- * states are cut out of the ids of calls. Every other byte is unchanged.
+ * The body for a target of the same protocol. The model is replaced, the provider does not store the response, OpenAI's
+ * own tools are left out where it does not run them, what is opaque goes back only to the provider that has made it,
+ * and states are cut out of the ids of calls. Every other byte is unchanged.
  */
 export function responsesBody(request: ResponsesRequest, target: NativeTarget): WrittenRequest {
   const { bytes, members, before, isStored, isInBackground } = request;
@@ -49,7 +49,7 @@ export function responsesBody(request: ResponsesRequest, target: NativeTarget): 
   };
 }
 
-/** Pointers, without reasoning of other providers. */
+/** Pointers to what is left out, without reasoning of other providers. */
 function leftOut(
   { items }: ResponsesRequest,
   hosted: HostedTools | null,
@@ -111,8 +111,8 @@ function includeEdits({ bytes, members }: ResponsesRequest): ReadonlyArray<Edit>
 }
 
 /**
- * They put items before the input. @param texts the JSON texts of the items, in pieces, with commas between them; empty
- * for none
+ * Edits that put items before the input.
+ * @param texts the JSON texts of the items, in pieces, with commas between them; empty for none
  * @param keepsInput whether the input keeps some of its items
  */
 export function inputEdits(
@@ -140,7 +140,7 @@ export const messageStart = '{"type":"message","role":"user","content":';
 
 const comma = Buffer.from(',');
 
-/** The opaque part of an item goes back to the provider that made it. */
+/** Edits for the opaque part of an item, which goes back to the provider that made it. */
 function opaqueEdits({ bytes, items }: ResponsesRequest, { provider }: NativeTarget): ReadonlyArray<Edit> {
   return items.flatMap(({ encryptedContent: place }) => {
     const signature = signatureAt(bytes, place);

@@ -1,7 +1,7 @@
 import type { PathPattern } from '#gateway/framing/path-tree.ts';
 import { CompiledIdRules, fileNames, hostedNames } from '#gateway/protocols/provider-ids.ts';
 
-/** Declared by a client, also in a namespace. */
+/** The paths of tools that a client declares, also in a namespace. */
 export const toolsAt = (path: PathPattern): ReadonlyArray<PathPattern> => [
   [...path, 'tools', '*'],
   [...path, 'tools', '*', 'tools', '*'],

@@ -39,24 +39,24 @@ import { responsesIdRules } from './responses-ids.ts';
 import { type ToolList, ToolLists, toolPatterns } from './tool-lists.ts';
 
 export interface ListedObject extends ValuePlace {
-  /** Null without one. */
+  /** The type; null without one. */
   readonly type: string | null;
   readonly id: string | null;
-  /** Only of messages. */
+  /** True only for messages that have a role. */
   readonly hasRole: boolean;
   /** Whether it has content in addition to its id and what describes it. */
   readonly hasContent: boolean;
   readonly encryptedContent: ValuePlace | null;
 }
 
-/** Of earlier turns. Targets get them before the request's own. */
+/** The items of earlier turns. Targets get them before the request's own. */
 export interface ItemsBefore {
-  /** About, of their texts. */
+  /** The approximate size of their texts. */
   readonly size: number;
   readonly values: number;
-  /** In pieces. Reasoning in them names the provider that can read its opaque part. */
+  /** Parses the items in pieces. Reasoning in them names the provider that can read its opaque part. */
   readonly parse: () => Promise<ReadonlyArray<JsonObject>>;
-  /** JSON texts with commas between them. */
+  /** The JSON texts of the items for a provider, with commas between them. */
   readonly textFor: (provider: string) => ReadonlyArray<Buffer>;
 }
 
@@ -65,20 +65,20 @@ export interface ResponsesRequest extends JsonRequest {
   readonly isStreamed: boolean;
   /** True if the client does not say otherwise. */
   readonly isStored: boolean;
-  /** The provider makes the response after it has answered. */
+  /** True if the provider makes the response after it has answered. */
   readonly isInBackground: boolean;
   readonly previousResponseId: string | null;
-  /** Empty for a text. */
+  /** The items; empty for a text. */
   readonly items: ReadonlyArray<ListedObject>;
-  /** Its own, and those of the items that add tools. */
+  /** The tools of the request, and those of the items that add tools. */
   readonly tools: ReadonlyArray<ToolList>;
   readonly allowedTools: ReadonlyArray<ToolList>;
   readonly files: ReadonlyArray<NamedId>;
-  /** They live at a provider. */
+  /** The containers, which live at a provider. */
   readonly containers: ReadonlyArray<NamedId>;
-  /** Null if the request continues no conversation, or has all items in its input. */
+  /** The items before; null if the request continues no conversation, or has all items in its input. */
   readonly before: ItemsBefore | null;
-  /** They cut states out of the ids of calls in its own items, and replace ids that OpenAI refuses. */
+  /** Edits that cut states out of the ids of calls in its own items, and replace ids that OpenAI refuses. */
   readonly callIdEdits: ReadonlyArray<Edit>;
 }
 
@@ -117,7 +117,7 @@ export function readResponsesRequest(bytes: Buffer, maxValues: number): ReadBody
   return readWith(bytes, maxValues, { maxIds: maxIdsOfClient, refuse: refuseUnknown });
 }
 
-/** After stored items were put into the request. An answer to the project has named their ids. */
+/** Reads the request after stored items were put into it. An answer to the project has named their ids. */
 export function readExpandedRequest(bytes: Buffer, maxValues: number): ReadBody<ResponsesRequest> {
   const refuse = ({ isOverflown }: NamedIds) => (isOverflown ? tooManyIds : null);
   return readWith(bytes, maxValues, { maxIds: maxIdsOfConversation, refuse });
@@ -150,7 +150,7 @@ function readWith(bytes: Buffer, maxValues: number, { maxIds, refuse }: IdLimits
   );
 }
 
-/** Containers are looked up later, and a file that is cited with one is in it. */
+/** Refuses unknown ids. Containers are looked up later, and a file that is cited with one is in it. */
 function refuseUnknown({ found, isOverflown }: NamedIds): Failure | null {
   const besideContainers = new Set(
     found.flatMap(({ kind, object }) => (kind === 'container' ? [object.valueStart] : [])),
@@ -235,7 +235,7 @@ const openBrace = 0x7b;
 
 type Growing = { -readonly [Key in keyof ListedObject]: ListedObject[Key] };
 
-/** At found places, which come in order. */
+/** The objects at found places, which come in order. */
 function listedIn(
   bytes: Buffer,
   { places, contents }: Pick<ResponsesListener, 'places' | 'contents'>,
@@ -307,7 +307,7 @@ class ResponsesListener implements JsonListener {
   }
 }
 
-/** Those that OpenAI may refuse, among the members of items. */
+/** The ids that OpenAI may refuse, among the members of items. */
 class LongCallIds {
   hasLong = false;
   readonly #bytes: Buffer;
@@ -336,7 +336,7 @@ const letterN = 0x6e;
 const openBracket = 0x5b;
 const quote = 0x22;
 
-/** Members of items have shorter names. */
+/** Maximum size of a name. Members of items have shorter names. */
 const maxNameBytes = 256;
 
 /** Finds which items of the input have content. */

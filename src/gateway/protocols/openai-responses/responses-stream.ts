@@ -25,7 +25,7 @@ export class ResponsesStream implements StreamInterpreter {
   readonly text = null;
   readonly keptBytes: number = 0;
   readonly #frame: (() => ResponseFrame) | null;
-  /** By the provider; null before its first event. */
+  /** What the provider has begun; null before its first event. */
   #begun: Pick<ResponseFrame, 'id' | 'model' | 'createdAt'> | null = null;
   #failed: JsonObject = {};
   #sequence = -1;
@@ -121,14 +121,17 @@ export class ResponsesStream implements StreamInterpreter {
   }
 }
 
-/** Another target may still answer the call. */
+/** The events of failures. Another target may still answer the call. */
 const failedTypes = new Set(['error', 'response.failed']);
 
 function hasError({ response }: JsonObject): boolean {
   return isObject(response) && response.error !== undefined && response.error !== null;
 }
 
-/** The answer repeats it. Its id is that of its first event; the gateway says the others. */
+/**
+ * What the event of a failed response says, which the answer repeats. Its id is that of its first event; the gateway
+ * says the others.
+ */
 function saidOfFailed(response: JsonObject, data: string): JsonObject {
   // Of a large event only the outline is read.
   if (data.includes(`"${cutText}"`)) return { usage: response.usage ?? null };
@@ -188,14 +191,17 @@ export class RewrittenResponsesStream extends ResponsesStream {
     return this.#options.frame === null && kind !== null ? 'content' : kind;
   }
 
-  /** A failed response in the background is stored as it ended: the provider has answered what it was asked. */
+  /**
+   * Classifies a failed response. One in the background is stored as it ended: the provider has answered what it was
+   * asked.
+   */
   protected override classifyFailed(event: JsonObject, data: string): EventClassification {
     return this.#options.frame === null && isObject(event.response)
       ? this.endWith(event.response)
       : super.classifyFailed(event, data);
   }
 
-  /** Since the last call, without the last event of the stream. */
+  /** The events since the last call, without the last event of the stream. */
   readonly translated = (): string => {
     const written = this.#written.join('');
     this.#written = [];

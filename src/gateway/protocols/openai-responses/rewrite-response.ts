@@ -16,7 +16,7 @@ const ofResponse = wantedNames({ store: [], previous_response_id: [] });
 const ofEvent = wantedNames({ response: ['store', 'previous_response_id'] });
 
 /**
- * For a whole response. Every other byte is unchanged. A large one is read in pieces, and may have any number of
+ * Rewrites a whole response. Every other byte is unchanged. A large one is read in pieces, and may have any number of
  * values.
  */
 export async function rewriteResponse(bytes: Buffer, storage: StorageMembers): Promise<Buffer> {
@@ -44,7 +44,7 @@ function rewritten(bytes: Buffer, members: Members, { isStored, previousResponse
 
 const dataLine = '\ndata: ';
 
-/** A line feed is in no JSON text, so none is inside of it. */
+/** The data of the first event. A line feed is in no JSON text, so none is inside of it. */
 export function firstDataIn(events: Buffer): string {
   const text = events.toString();
   const start = text.indexOf(dataLine) + dataLine.length;
@@ -56,7 +56,7 @@ export function lastDataIn(events: Buffer): string {
   return text.slice(text.lastIndexOf(dataLine) + dataLine.length).trimEnd();
 }
 
-/** In an answer, or in an event. */
+/** The response in an answer, or in an event. */
 export function responseIn(text: string): JsonObject | null {
   const value = parseForeign(text);
   return value === tooLargeJson ? null : responseOf(value);

@@ -3,9 +3,9 @@ import type { FoundPlace } from '#gateway/framing/json-places.ts';
 import type { PathPattern } from '#gateway/framing/path-tree.ts';
 
 export interface ListedTool extends ValuePlace {
-  /** Null without one. */
+  /** The type; null without one. */
   readonly type: string | null;
-  /** Type of the environment in which a shell runs. */
+  /** The type of the environment in which a shell runs. */
   readonly environment: string | null;
 }
 
@@ -27,10 +27,10 @@ const environments = tools.map((tool): PathPattern => [...tool, 'environment', '
 
 export const toolPatterns: ReadonlyArray<PathPattern> = [...lists, ...tools, ...types, ...environments];
 
-/** Of a request, from places at the paths of tools, which come in order. */
+/** The tools of a request, from places at the paths of tools, which come in order. */
 export class ToolLists {
   readonly declared: GrowingList[] = [];
-  /** The model may call them. */
+  /** The tools that the model may call. */
   readonly allowed: GrowingList[] = [];
   readonly #bytes: Buffer;
   #latest: GrowingList['tools'] = [];

@@ -15,7 +15,7 @@ export function emitInput(emit: Emit, place: JsonObject, input: string): void {
   emit('response.custom_tool_call_input.done', { ...place, input });
 }
 
-/** Each text of the item is one piece. */
+/** Emits an item whose texts are one piece each. */
 export function emitWholeItem(emit: Emit, index: number, item: JsonObject): void {
   const place = { item_id: typeof item.id === 'string' ? item.id : '', output_index: index };
   emit('response.output_item.added', { output_index: index, item: begunItem(item) });
@@ -43,7 +43,7 @@ export function emitWholeItem(emit: Emit, index: number, item: JsonObject): void
   emit('response.output_item.done', { output_index: index, item });
 }
 
-/** As it is when it begins. */
+/** The item as it is when it begins. */
 function begunItem(item: JsonObject): JsonObject {
   const begun = 'status' in item ? { ...item, status: 'in_progress' } : item;
   switch (item.type) {
@@ -100,7 +100,7 @@ function emitDiff(emit: Emit, place: JsonObject, { operation }: JsonObject): voi
   emit('response.apply_patch_call_operation_diff.done', { ...place, diff });
 }
 
-/** A deletion has no diff. */
+/** Removes the diff, because a deletion has none. */
 function withoutDiff(operation: JsonObject): JsonObject {
   return 'diff' in operation ? { ...operation, diff: '' } : operation;
 }

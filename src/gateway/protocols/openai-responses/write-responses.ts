@@ -31,7 +31,7 @@ import { wantedInclude } from './responses-body.ts';
 
 type Item = Readonly<Record<string, WritableJson | undefined>>;
 
-/** OpenAI refuses fewer (https://platform.openai.com/docs/api-reference/responses/create). */
+/** The smallest limit. OpenAI refuses fewer (https://platform.openai.com/docs/api-reference/responses/create). */
 const minOutputTokens = 16;
 
 /**
@@ -73,7 +73,7 @@ class ResponsesRequestWriter {
     return { body: Buffer.from(body), ignored: [...this.#ignored] };
   }
 
-  /** OpenAI needs an input. What only the system says becomes one. */
+  /** What is said. OpenAI needs an input. What only the system says becomes one. */
   #said(): Item {
     const instructions = systemText(this.#conversation.system);
     const input = pairCalls(this.#conversation.turns).flatMap((turn) => this.#items(turn));
@@ -98,7 +98,7 @@ class ResponsesRequestWriter {
     return text === '' ? [] : [messageItem(this.#systemRole, text)];
   }
 
-  /** Texts in a row are one, and blank ones are left out. */
+  /** The items of the assistant. Texts in a row are one, and blank ones are left out. */
   #assistantItems(parts: ReadonlyArray<Part>): ReadonlyArray<Item> {
     const said = parts.filter((part) => !isBlankText(part));
     const items: Item[] = [];
@@ -113,13 +113,13 @@ class ResponsesRequestWriter {
     return items;
   }
 
-  /** What another provider needs back with a call does not fit. */
+  /** The item of a call. What another provider needs back with it does not fit. */
   #callItem({ id, name, arguments: given, state, pointer }: ToolCallPart): Item {
     if (state !== null) this.#ignored.add(pointer);
     return { type: 'function_call', call_id: callIdForResponses(id), name, arguments: isBlank(given) ? '{}' : given };
   }
 
-  /** Reasoning of another provider, and one without its opaque part, is left out. */
+  /** The item of reasoning. That of another provider, and one without its opaque part, is left out. */
   #reasoningItem({ text, signature, pointer }: ReasoningPart): ReadonlyArray<Item> {
     if (signature?.of !== this.#target.provider) {
       this.#ignored.add(pointer);
@@ -129,7 +129,7 @@ class ResponsesRequestWriter {
     return [{ type: 'reasoning', summary, encrypted_content: signature.value }];
   }
 
-  /** A blank text next to others is left out; one alone passes as it came. */
+  /** The items of the user. A blank text next to others is left out; one alone passes as it came. */
   #userItems(parts: ReadonlyArray<Part>): ReadonlyArray<Item> {
     const said = parts.every(isBlankText) ? parts : parts.filter((part) => !isBlankText(part));
     return runsOf(said, isContent).flatMap((run) => {
@@ -146,7 +146,7 @@ class ResponsesRequestWriter {
     return { type: 'function_call_output', call_id: callIdForResponses(callId), output };
   }
 
-  /** A text alone is a string, which more servers take than a list of parts. */
+  /** The content. A text alone is a string, which more servers take than a list of parts. */
   #content(parts: ReadonlyArray<ContentPart>): WritableJson {
     const [only] = parts;
     if (parts.length === 1 && only?.kind === 'text') return only.text;
@@ -173,7 +173,7 @@ class ResponsesRequestWriter {
     };
   }
 
-  /** Any JSON has no description. */
+  /** The form of the answer. Any JSON has no description. */
   #format({ name, description, schema, isStrict }: OutputForm): WritableJson {
     if (schema !== null)
       return {
@@ -185,7 +185,7 @@ class ResponsesRequestWriter {
   }
 
   /**
-   * A model that thinks refuses `temperature` and `top_p` unless it is asked not to think
+   * The settings of sampling. A model that thinks refuses `temperature` and `top_p` unless it is asked not to think
    * (https://platform.openai.com/docs/guides/latest-model). 1 is the default of both.
    */
   #sampling(): Item {
@@ -196,7 +196,7 @@ class ResponsesRequestWriter {
     return {};
   }
 
-  /** Only a client that asks for thinking shows its summary. */
+  /** The settings of reasoning. Only a client that asks for thinking shows its summary. */
   #reasoning(): WritableJson | undefined {
     const { reasoning } = this.#conversation;
     if (reasoning === null) return undefined;
@@ -208,7 +208,10 @@ class ResponsesRequestWriter {
   }
 }
 
-/** GPT-5.1 and later refuse `minimal` (https://platform.openai.com/docs/guides/reasoning). */
+/**
+ * The effort that models accept. GPT-5.1 and later refuse `minimal`
+ * (https://platform.openai.com/docs/guides/reasoning).
+ */
 function takenEffort(effort: Effort): Effort {
   return effort === 'minimal' ? 'low' : effort;
 }

@@ -6,12 +6,12 @@ import { eventAnswer, jsonAnswer, type LocalAnswer, refusalAnswer } from '#gatew
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { sampleSchema, UnfitSchemaError } from './schema-sample.ts';
 
-/** In every answer, so that the sandbox is not mistaken for a real model. */
+/** The model in every answer, so that the sandbox is not mistaken for a real model. */
 export const sandboxModel = 'switchyard-sandbox';
 
 /** A fixed time, because the same request must give the same answer. */
 const created = 1_767_225_600;
-/** Of a stream, over all choices. Each piece is an event, which is much larger than a word. */
+/** Maximum number of pieces of a stream, over all choices. Each is an event, which is much larger than a word. */
 const maxPieces = 4_096;
 
 /** The same request gives the same answer. */
@@ -44,7 +44,7 @@ function wordsOf(content: ChatContent): ReadonlyArray<string> {
   return (content.kind === 'text' ? content.text : content.arguments).split(/(?<= )/);
 }
 
-/** Words, or several words where there are many. */
+/** The pieces of a text: words, or several words where there are many. */
 function piecesOf(words: ReadonlyArray<string>, choices: number): ReadonlyArray<string> {
   const wordsPerPiece = Math.ceil((words.length * choices) / maxPieces);
   return Array.from({ length: Math.ceil(words.length / wordsPerPiece) }, (_, index) =>
@@ -55,7 +55,7 @@ function piecesOf(words: ReadonlyArray<string>, choices: number): ReadonlyArray<
 interface SpokenContent {
   readonly message: JsonObject;
   readonly finishReason: string;
-  /** Comes before the pieces. */
+  /** The delta that comes before the pieces. */
   readonly firstDelta: JsonObject;
   readonly deltaOf: (piece: string) => JsonObject;
 }
@@ -107,14 +107,14 @@ type ChatContent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'function-call'; readonly name: string; readonly arguments: string };
 
-/** Larger members are not parsed, because parsing many values takes long. */
+/** Maximum size of a member. Larger ones are not parsed, because parsing many values takes long. */
 const maxMemberBytes = 256 * 1024;
-/** Of the user's text, in an answer: the maximum number of choices must fit in memory. */
+/** Maximum length of the user's text in an answer: the maximum number of choices must fit in memory. */
 const maxTextLength = 100_000;
 
 const maxChoices = 128;
 
-/** All have the same content. */
+/** The number of choices, which all have the same content. */
 function choicesIn({ choices }: ChatRequest): number {
   return Math.min(Math.floor(choices), maxChoices);
 }
@@ -194,7 +194,10 @@ function functionsIn(tools: Json | undefined): ReadonlyArray<JsonObject> {
     .flatMap((tool) => (isObject(tool.function) ? [tool.function] : []));
 }
 
-/** From `call <tool>`, if the user's message is the last: after the result of a tool it is answered with a text. */
+/**
+ * The function in `call <tool>`, if the user's message is the last: after the result of a tool it is answered with a
+ * text.
+ */
 function askedFunction(request: ChatRequest, text: string): string | null {
   if (!request.isUserLast) return null;
   return /\bcall ([A-Za-z0-9_-]{1,64})/i.exec(text.slice(0, maxTextLength))?.[1] ?? null;
@@ -212,7 +215,7 @@ function repeated(text: string): string {
   return text.length > maxTextLength ? `${text.slice(0, maxTextLength).toWellFormed()}…` : text;
 }
 
-/** At the beginning of a text. The sandbox counts them as tokens. */
+/** The number of words at the beginning of a text. The sandbox counts them as tokens. */
 export function wordsIn(text: string): number {
   const word = /\S+/g;
   const counted = text.slice(0, maxTextLength);

@@ -14,7 +14,7 @@ import { sandboxModel } from './chat-answer.ts';
 
 const usualDimensions = 1_536;
 const maxDimensions = 4_096;
-/** OpenAI's limit. */
+/** Maximum number of inputs, which is OpenAI's limit. */
 const maxInputs = 2_048;
 
 /**
@@ -40,7 +40,7 @@ function refused(accepted: string): LocalAnswer {
 }
 
 interface Input extends ValuePlace {
-  /** In a list of tokens; null for a text. */
+  /** The number of tokens in a list of them; null for a text. */
   readonly tokens: number | null;
 }
 
@@ -83,7 +83,7 @@ class InputCollector implements JsonListener {
     if (level < 3) this.members.end(level, end);
   }
 
-  /** One more than the limit is kept, so that the request is refused. */
+  /** Notes an item. One more than the limit is kept, so that the request is refused. */
   #itemBegins(start: number): void {
     const tokens = this.#body[start] === openBracket ? 0 : null;
     if (this.#items.length <= maxInputs) this.#items.push({ valueStart: start, end: start, tokens });
@@ -95,7 +95,7 @@ class InputCollector implements JsonListener {
   }
 }
 
-/** One piece for each vector, because all of them together may be very large. */
+/** Pieces of the answer, one for each vector, because all of them together may be very large. */
 function* piecesOf(body: Buffer, inputs: ReadonlyArray<Input>, size: number, isBase64: boolean): Iterable<Buffer> {
   let total = 0;
   for (const [index, { valueStart, end, tokens }] of inputs.entries()) {
@@ -126,7 +126,7 @@ function unitVector(input: Buffer, size: number): Float32Array<ArrayBuffer> {
   return numbers.map((number) => number / length);
 }
 
-/** To about seven digits. */
+/** Rounds to about seven digits. */
 function rounded(number: number): number {
   return Number(number.toPrecision(8));
 }

@@ -86,7 +86,7 @@ async function answer({ path, body }: UpstreamRequest): Promise<LocalAnswer> {
   return operation === 'chat' ? answerChat(taken(await readChatRequest(json, noLimit))) : speech(json);
 }
 
-/** The gateway has already checked its limits. */
+/** No limit here, because the gateway has already checked its limits. */
 const noLimit = Number.POSITIVE_INFINITY;
 
 function taken<Request>(request: E.Either<Failure, Request>): Request {
@@ -148,7 +148,9 @@ function transcription(format: string, streams: boolean, bytes: number): LocalAn
   }
 }
 
-/** Has every member that OpenAI's reference requires (https://platform.openai.com/docs/api-reference/audio). */
+/**
+ * A segment with every member that OpenAI's reference requires (https://platform.openai.com/docs/api-reference/audio).
+ */
 function segmentOf(text: string): JsonObject {
   const sampling = { temperature: 0, avg_logprob: 0, compression_ratio: 1, no_speech_prob: 0 };
   return { id: 0, seek: 0, start: 0, end: 1, text, tokens: [], ...sampling };

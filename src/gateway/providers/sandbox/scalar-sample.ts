@@ -39,7 +39,7 @@ function textOfFormat({ format }: JsonObject): string | undefined {
   return typeof format === 'string' && Object.hasOwn(formats, format) ? formats[format] : undefined;
 }
 
-/** Close to zero. @returns undefined if the bounds leave only numbers that it does not try */
+/** A number close to zero. @returns undefined if the bounds leave only numbers that it does not try */
 export function sampleNumber(schema: JsonObject, isInteger: boolean, variant: number): number | undefined {
   const { exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
   const least = Math.max(numberOr(schema.minimum, -Infinity), numberOr(exclusiveMinimum, -Infinity));

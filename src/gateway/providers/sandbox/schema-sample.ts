@@ -2,11 +2,11 @@ import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { keysOfPointer } from '#shared/json/json-pointer.ts';
 import { numberOr, sampleNumber, sampleString } from './scalar-sample.ts';
 
-/** Of schemas within each other, tried in this order, so that a recursive schema gives a small value. */
+/** Depths of schemas within each other, tried in this order, so that a recursive schema gives a small value. */
 const depths = [2, 4, 8, 16, 32, 64];
 /** The bound of the work for all depths (about 30 ms) and of the characters in all choices. */
 const maxUnits = 250_000;
-/** One step may fail with an error. */
+/** The cost of a step, which may fail with an error. */
 const unitsPerStep = 100;
 const unitsPerMember = 10;
 const charactersPerValue = 24;
@@ -91,7 +91,7 @@ class SchemaSampler {
     if (this.#unitsLeft < 0) throw new UnfitSchemaError('The schema demands more values than the sandbox makes.');
   }
 
-  /** Merged with its reference and all parts of `allOf`. */
+  /** The schema merged with its reference and all parts of `allOf`. */
   #withReferences(schema: JsonObject, depth: number): JsonObject {
     if (depth < 0) throw new UnfitSchemaError('The schema refers to itself, or is nested too deeply.');
     this.#pay(0, sizeOf(schema) * unitsPerMember);
@@ -112,7 +112,7 @@ class SchemaSampler {
     return place;
   }
 
-  /** A keyword of both is the second one's, so what the first says there may not hold. */
+  /** Merges two schemas. A keyword of both is the second one's, so what the first says there may not hold. */
   #merged(one: JsonObject, other: JsonObject): JsonObject {
     this.#pay(0, (sizeOf(one) + sizeOf(other)) * unitsPerMember);
     const properties = { ...propertiesOf(one), ...propertiesOf(other) };
@@ -155,7 +155,7 @@ class SchemaSampler {
     return Object.fromEntries(made);
   }
 
-  /** With one item if it can be made, or as many as the schema demands. */
+  /** An array with one item if it can be made, or as many as the schema demands. */
   #array(schema: JsonObject, depth: number): ReadonlyArray<Json> {
     const { items, prefixItems, uniqueItems } = schema;
     const first = [prefixItems, items].find(Array.isArray) ?? [];
@@ -172,7 +172,7 @@ class SchemaSampler {
     return isRepeated ? noSample('list of that many different items') : made;
   }
 
-  /** Undefined if an optional value cannot be made. */
+  /** A value; undefined if an optional one cannot be made. */
   #sampleOrNothing(of: Json | undefined, depth: number, isRequired: boolean, variant: number): Json | undefined {
     const sample = () => this.sample(of, depth, variant);
     return this.firstFitting(isRequired ? [sample] : [sample, () => undefined], (make) => make());
@@ -197,7 +197,7 @@ function requiredOf({ required }: JsonObject): ReadonlyArray<string> {
   return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
 }
 
-/** Members that a copy of the schema copies, and its types, which are sorted. */
+/** The work of a copy: members that it copies, and its types, which are sorted. */
 function sizeOf(schema: JsonObject): number {
   const types = Array.isArray(schema.type) ? schema.type.length : 1;
   return Object.keys(schema).length + Object.keys(propertiesOf(schema)).length + requiredOf(schema).length + types;
@@ -215,7 +215,7 @@ function noSample(of: string): never {
   throw new UnfitSchemaError(`The sandbox makes no ${of}. The schema can hold one in "examples".`);
 }
 
-/** Those that the schema names, null last, or the one that its keywords are for. */
+/** The types that the schema names, null last, or the one that its keywords are for. */
 function typesOf(schema: JsonObject): ReadonlyArray<Json> {
   const { type } = schema;
   if (Array.isArray(type)) return type.toSorted((one, other) => Number(one === 'null') - Number(other === 'null'));

@@ -9,7 +9,9 @@ const samplesPerTone = sampleRate * secondsPerWord;
 /** Playable (mono, 16 bit, 24 kHz): one tone for each word, the same for the same number of words. */
 interface ToneWav {
   readonly header: Buffer;
-  /** Samples, made when they are read: all together would block the event loop. A tone has 12,000 bytes. */
+  /**
+   * Samples of a tone each, made when they are read: all together would block the event loop. A tone has 12,000 bytes.
+   */
   readonly tones: Iterable<Buffer>;
 }
 

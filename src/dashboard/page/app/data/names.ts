@@ -82,8 +82,9 @@ export class Names {
   }
 
   /**
-   * Learns names from entries, whose resources then need no lookup. @param areNewest these are the newest entries.
-   * Older entries only give the names of deleted resources, because other names may have changed since
+   * Learns names from entries, whose resources then need no lookup.
+   * @param areNewest these are the newest entries. Older entries only give the names of deleted resources, because
+   * other names may have changed since
    */
   learnFrom(entries: ReadonlyArray<AuditEntry>, areNewest: boolean): void {
     const learned = namesInEntries(entries).filter(({ isDeleted, name }) => isDeleted || (areNewest && name !== null));

@@ -26,9 +26,10 @@ export interface PagedList<Item> {
 }
 
 /**
- * Reads the pages of a list. @param key another key is another list @param readPage reads the first page, or the one
- * after a place; it may throw an ApiError @param idOf identifies an item, so that a reload keeps later pages. Without
- * it the list begins again.
+ * Reads the pages of a list.
+ * @param key another key is another list
+ * @param readPage reads the first page, or the one after a place; it may throw an ApiError
+ * @param idOf identifies an item, so that a reload keeps later pages. Without it the list begins again.
  */
 export function usePages<Item>(
   key: string,

@@ -28,8 +28,8 @@ export function pickRange(value: string): void {
 const refreshMs = 10_000;
 
 /**
- * Reads the figures for everything that the key has access to, or for one project or organization. @param range null to
- * read nothing
+ * Reads the figures for everything that the key has access to, or for one project or organization.
+ * @param range null to read nothing
  */
 export function useGateway(range: TimeRange | null, narrowed: Narrowed): Data<GatewayReport> {
   const { api } = useSession();
