@@ -6,10 +6,10 @@ export interface OpeningKey {
   readonly key: Uint8Array;
 }
 
-/** The contents of turns, sealed, with their ids. */
+/** The sealed contents of turns, with their ids. */
 export type SealedTurns = Iterable<readonly [id: string, content: string]>;
 
-/** Marks the places in them. Those that cannot be opened are left out: their key was destroyed. */
+/** Opens turns, and marks the places in them. Those that cannot be opened are left out: their key was destroyed. */
 export function openTurns(sealed: SealedTurns, { subject, key }: OpeningKey): ReadonlyMap<string, TurnText> {
   const opened = new Map<string, TurnText>();
   for (const [id, content] of sealed) {

@@ -4,7 +4,7 @@ import type { ResponseOutline, ResponseStore } from './response-store.ts';
 /** By how much a project may exceed its quota until the oldest responses are removed. */
 const excess = 1.1;
 const oldestAtOnce = 16;
-/** Bounds what one call waits for. What is left is removed by the next ones. */
+/** Maximum number of steps, which bounds what one call waits for. What is left is removed by the next ones. */
 const maxSteps = 32;
 
 export interface ProjectRoomOptions {
@@ -22,7 +22,7 @@ interface RunningWrite {
   readonly previous: string | null;
 }
 
-/** The oldest responses of a project give way to the newest. */
+/** Makes room in a project: its oldest responses give way to the newest. */
 export class ProjectRoom {
   readonly #options: ProjectRoomOptions;
   readonly #writing = new Map<string, Set<RunningWrite>>();
@@ -32,10 +32,7 @@ export class ProjectRoom {
     this.#options = options;
   }
 
-  /**
-   * Call `trim` after it.
-   * @throws UnavailableError
-   */
+  /** Runs a write. Call `trim` after it. @throws UnavailableError */
   async write<Outcome>(running: RunningWrite, work: () => Promise<Outcome>): Promise<Outcome | 'quota' | 'disk-full'> {
     if (!(await this.#options.store.hasRoomFor(running.bytes))) return 'disk-full';
     const { projectId } = running;

@@ -10,7 +10,7 @@ export interface CopyName {
 
 /** A provider's copy of a response that is not deleted yet. */
 export interface ProviderCopy extends CopyName {
-  /** Whose usage it is. */
+  /** The id of the key whose usage it is. */
   readonly keyId: string;
   readonly organizationId: string;
   readonly partnerId: string | null;
@@ -32,7 +32,7 @@ export interface ProviderCopies {
   readonly count: (projectId: string, id: string) => Promise<boolean>;
   readonly due: (time: number, limit: number) => Promise<ReadonlyArray<ProviderCopy>>;
   readonly postpone: (projectId: string, id: string, next: Pick<ProviderCopy, 'checkAt' | 'failures'>) => Promise<void>;
-  /** So that those of erased responses are deleted soon. */
+  /** Makes copies of erased responses due, so that they are deleted soon. */
   readonly makeDue: (projectId: string, time: number) => Promise<void>;
   readonly remove: (projectId: string, id: string) => Promise<void>;
 }

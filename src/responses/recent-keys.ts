@@ -23,7 +23,7 @@ interface KeptKey extends ProjectKey {
 export interface RecentKeysOptions {
   readonly store: Pick<ResponseStore, 'subjectOf' | 'beginErasure'>;
   readonly keys: Pick<SubjectKeys, 'obtain'>;
-  /** In ms. */
+  /** The time in ms. */
   readonly now: () => number;
 }
 
@@ -40,14 +40,14 @@ export class RecentKeys {
     this.#options = options;
   }
 
-  /** Made if the project has none. @throws UnavailableError */
+  /** The key of a project, which is made if there is none. @throws UnavailableError */
   async keyOf(projectId: string): Promise<ProjectKey> {
     const kept = this.#recent(projectId);
     if (kept !== null) return kept;
     return this.#keep(projectId, await this.#options.store.subjectOf(projectId));
   }
 
-  /** As it is now, whatever is in memory. @throws UnavailableError */
+  /** The generation as it is now, whatever is in memory. @throws UnavailableError */
   async generationOf(projectId: string): Promise<ProjectGeneration> {
     const { store, now } = this.#options;
     const subject = await store.subjectOf(projectId);
@@ -59,7 +59,7 @@ export class RecentKeys {
     return { projectId, subject: await store.subjectOf(projectId) };
   }
 
-  /** Null after the end of the generation. @throws UnavailableError */
+  /** The key; null after the end of the generation. @throws UnavailableError */
   async keyIn({ projectId, subject }: ProjectGeneration): Promise<Uint8Array | null> {
     const kept = this.#recent(projectId);
     return kept?.subject === subject ? kept.key : this.#options.keys.obtain(subject);

@@ -1,25 +1,25 @@
 import type { KeptTurn } from './turn.ts';
 import { TurnText } from './turn-text.ts';
 
-/** The content of a turn under another key, or of another project, is another one. */
+/** The place of a turn. Its content under another key, or of another project, is another one. */
 interface TurnPlace {
   readonly projectId: string;
   readonly subject: string;
   readonly id: string;
 }
 
-/** Of memory, for all turns. */
+/** The default maximum of memory for all turns. */
 export const defaultRecentTurnBytes = 32 * 1024 * 1024;
-/** Of memory, for one turn. */
+/** Maximum memory for one turn. */
 const maxBytesOfTurn = 128 * 1024;
-/** About what an outline takes, with each of its ancestors. */
+/** Approximate memory of an outline, with each of its ancestors. */
 const bytesOfOutline = 1_024;
 const bytesOfId = 128;
 
 interface Kept {
   readonly subject: string;
   readonly turn: KeptTurn;
-  /** Of memory, about. */
+  /** The approximate memory. */
   readonly bytes: number;
 }
 
@@ -37,7 +37,7 @@ export class RecentTurns {
     this.#maxBytes = maxBytes;
   }
 
-  /** Null if the turn is not in memory. */
+  /** The turn; null if it is not in memory. */
   find({ projectId, subject, id }: TurnPlace): KeptTurn | null {
     const key = keyOf(projectId, id);
     const kept = this.#kept.get(key);
@@ -76,7 +76,7 @@ export class RecentTurns {
   }
 }
 
-/** Without the memory of other turns that were read together with it. */
+/** A copy without the memory of other turns that were read together with it. */
 function copyOf({ outline, text }: KeptTurn): KeptTurn {
   return { outline, text: new TurnText(Buffer.from(text.bytes), text.marks.slice()) };
 }

@@ -2,7 +2,7 @@ import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import { clock } from '#shared/clock.ts';
 import type { Erasure, ResponseStore } from './response-store.ts';
 
-/** Longer than a call may write after it has read its generation. */
+/** The pause before an erasure is repeated: longer than a call may write after it has read its generation. */
 const repeatedAfterMs = 60_000;
 const maxErasuresAtOnce = 64;
 
@@ -11,7 +11,7 @@ export interface ResponseErasureOptions {
   readonly keys: Pick<SubjectKeys, 'destroy'>;
   /** Called when the key of a project is destroyed. */
   readonly onErased: (projectId: string) => void;
-  /** In ms since 1970. */
+  /** The time in ms since 1970. */
   readonly now: () => number;
 }
 
@@ -27,7 +27,7 @@ export class ResponseErasure {
     this.#options = options;
   }
 
-  /** It may be called again. @throws UnavailableError */
+  /** Erases a project. It may be called again. @throws UnavailableError */
   async erase(projectId: string): Promise<void> {
     const { store, keys, onErased, now } = this.#options;
     const subject = await store.subjectOf(projectId);

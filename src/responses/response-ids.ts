@@ -60,7 +60,7 @@ function hashOf(responseId: string): string {
   return createHash('sha256').update(responseId).digest('hex').slice(0, 32);
 }
 
-/** Also for an alias. Null for an id that the gateway has not made. */
+/** The id of the response, also for an alias. Null for an id that the gateway has not made. */
 export function responseIdNamedBy(itemId: string): string | null {
   const [, name] = named.exec(itemId) ?? [];
   return name === undefined ? null : responsePrefix + name;

@@ -24,7 +24,7 @@ export class ResponseRemoval {
     this.#options = options;
   }
 
-  /** Does not wait for the removal. */
+  /** Begins the removal without waiting for it. */
   begin(projectId: string): void {
     this.#waiting.add(projectId);
     if (this.#isRunning || this.#isClosed) return;
@@ -44,10 +44,7 @@ export class ResponseRemoval {
     return ids.length > 0;
   }
 
-  /**
-   * For all projects.
-   * @throws UnavailableError
-   */
+  /** Removes for all projects. @throws UnavailableError */
   async removeAll(signal: AbortSignal): Promise<void> {
     for (;;) {
       const projects = await this.#options.store.projectsToClean(maxProjectsAtOnce);
@@ -61,7 +58,7 @@ export class ResponseRemoval {
     }
   }
 
-  /** Ends after the present step. */
+  /** Closes after the present step. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#waiting.clear();

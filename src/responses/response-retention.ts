@@ -4,10 +4,10 @@ import type { Logger } from '#shared/logging/logger.ts';
 import type { StoredResponses } from './stored-responses.ts';
 
 const intervalMs = 30_000;
-/** For messages. */
+/** What the messages call the store. */
 const store = 'The store of responses, from which old ones are to be removed';
 const foundAtOnce = 256;
-/** Of one project, before the next one is served. */
+/** Number of responses of one project that expire before the next one is served. */
 const expiredAtOnce = 16;
 
 export interface ResponseRetentionOptions {
@@ -38,7 +38,7 @@ export class ResponseRetention {
     await this.#responses.erasure.repeat(signal);
   }
 
-  /** Project by project in turn. */
+  /** Expires responses project by project in turn. */
   async #expire(signal: AbortSignal): Promise<void> {
     const responses = this.#responses;
     for (;;) {

@@ -6,13 +6,13 @@ export interface BackgroundTarget {
   readonly target: string;
 }
 
-/** In one response, so that a chain of n responses takes n/64 reads. */
+/** Maximum number of ancestors in one response, so that a chain of n responses takes n/64 reads. */
 export const maxAncestors = 64;
 
 /** A stored response without what may be long: its content, its names, and what it needs. */
 export interface ResponseOutline {
   readonly projectId: string;
-  /** Unique in its project. */
+  /** The id, which is unique in its project. */
   readonly id: string;
   /** The id of the first response of its conversation. */
   readonly conversation: string;
@@ -20,9 +20,9 @@ export interface ResponseOutline {
   readonly depth: number;
   /** The response that it continues; null for the first one. */
   readonly previous: string | null;
-  /** In ms since 1970. */
+  /** The time in ms since 1970. */
   readonly at: number;
-  /** Of its content as it is stored. */
+  /** The size of its content as it is stored. */
   readonly bytes: number;
   /** Whether it was deleted, and is kept only because others need its items. */
   readonly isDeleted: boolean;
@@ -31,7 +31,7 @@ export interface ResponseOutline {
    * a response of release 0.4.
    */
   readonly ancestors: ReadonlyArray<string> | null;
-  /** Answered in the client's protocol; null if the answer was translated. */
+  /** The provider, if it answered in the client's protocol; null if the answer was translated. */
   readonly provider: string | null;
   /** What still makes it in the background; null if it is finished. */
   readonly background: BackgroundTarget | null;
@@ -49,14 +49,14 @@ export interface StoredResponse extends ResponseOutline {
   readonly content: string;
 }
 
-/** For a response that was made in the background. The items are added to those before. */
+/** A response that was made in the background. The items are added to those before. */
 export type FinishedResponse = Pick<StoredResponse, 'projectId' | 'id' | 'bytes' | 'items' | 'content'>;
 
 /** What is stored for a project. */
 export interface StoredAmount {
-  /** Without deleted ones. */
+  /** The number of responses without deleted ones. */
   readonly count: number;
-  /** Of all content, of deleted ones too. */
+  /** The size of all content, of deleted ones too. */
   readonly bytes: number;
   /** When the oldest response that was not deleted was stored, in ms since 1970; null without one. */
   readonly oldestAt: number | null;
@@ -64,7 +64,7 @@ export interface StoredAmount {
 
 export interface ResponseFile {
   readonly path: string;
-  /** Its parameters are a project and a JSON list of ids. */
+  /** SQL for the contents. Its parameters are a project and a JSON list of ids. */
   readonly contentsSql: string;
 }
 
@@ -86,29 +86,29 @@ export interface Erasure {
  */
 export interface ResponseStore {
   /**
-   * One of the same id and project stays as it is.
+   * Adds a response. One of the same id and project stays as it is.
    * @param subject whose key has sealed it
    * @returns `needs-missing` if a response that it needs is not there. It is stored only if all is well
    */
   readonly add: (response: StoredResponse, subject: string) => Promise<AddOutcome>;
   /**
-   * For a response that is made in the background: replaces its content and adds to its items.
+   * Finishes a response that is made in the background: replaces its content and adds to its items.
    * @param subject whose key has sealed the content
    * @returns `before` if it is not there, or was finished before
    */
   readonly finish: (finished: FinishedResponse, subject: string) => Promise<'stored' | 'before' | 'erased'>;
-  /** Deleted or not. */
+  /** Finds a response, deleted or not. */
   readonly find: (projectId: string, id: string) => Promise<StoredResponse | null>;
   /**
-   * Deleted or not, in any order. Those that are not there are missing. Only that of the last id has its ancestors,
-   * because a chain is followed from there.
+   * The outlines of responses, deleted or not, in any order. Those that are not there are missing. Only that of the
+   * last id has its ancestors, because a chain is followed from there.
    */
   readonly outlines: (projectId: string, ids: ReadonlyArray<string>) => Promise<ReadonlyArray<ResponseOutline>>;
-  /** Of the responses whose items these need. An id may occur twice. */
+  /** The ids of the responses whose items these need. An id may occur twice. */
   readonly needsOf: (projectId: string, ids: ReadonlyArray<string>) => Promise<ReadonlyArray<string>>;
-  /** Another thread can read contents from it; null if they come over the network. */
+  /** The file from which another thread can read contents; null if they come over the network. */
   readonly file: ResponseFile | null;
-  /** By id. Those that do not exist are missing. */
+  /** The contents by id. Those that do not exist are missing. */
   readonly contents: (projectId: string, ids: ReadonlyArray<string>) => Promise<ReadonlyMap<string, string>>;
   /**
    * The outlines of the responses that were not deleted and have one of these ids, or have made some of these items. Of
@@ -119,9 +119,11 @@ export interface ResponseStore {
     items: ReadonlyArray<string>,
     ids: ReadonlyArray<string>,
   ) => Promise<ReadonlyArray<ResponseOutline>>;
-  /** By the names of the items. Items of deleted responses, and those without one, are missing. */
+  /** The providers by the names of the items. Items of deleted responses, and those without one, are missing. */
   readonly providersOf: (projectId: string, items: ReadonlyArray<string>) => Promise<ReadonlyMap<string, string>>;
-  /** Nobody finds them by their items any more. They are removed when nothing needs them. */
+  /**
+   * Marks responses as deleted. Nobody finds them by their items any more. They are removed when nothing needs them.
+   */
   readonly markDeleted: (projectId: string, ids: ReadonlyArray<string>) => Promise<void>;
   /**
    * Removes some deleted responses that no other one needs, the newest first. What becomes free by that is found by the
@@ -129,17 +131,17 @@ export interface ResponseStore {
    * @returns those that were checked; empty when nothing is left to remove
    */
   readonly removeUnneeded: (projectId: string) => Promise<ReadonlyArray<string>>;
-  /** Some of those with deleted responses to remove. */
+  /** Some of the projects with deleted responses to remove. */
   readonly projectsToClean: (limit: number) => Promise<ReadonlyArray<string>>;
-  /** Of all projects, without deleted ones, the oldest first. */
+  /** Responses of all projects, without deleted ones, the oldest first. */
   readonly storedBefore: (time: number, limit: number) => Promise<ReadonlyArray<ResponseName>>;
-  /** Without deleted ones, the oldest first. */
+  /** Responses without deleted ones, the oldest first. */
   readonly oldest: (projectId: string, limit: number) => Promise<ReadonlyArray<ResponseOutline>>;
-  /** Of all content, of deleted responses too. */
+  /** The size of all content, of deleted responses too. */
   readonly bytesOf: (projectId: string) => Promise<number>;
   readonly amountOf: (projectId: string) => Promise<StoredAmount>;
   readonly hasRoomFor: (bytes: number) => Promise<boolean>;
-  /** Its key seals the contents of the project. Made if the project has none. */
+  /** The subject whose key seals the contents of the project. Made if the project has none. */
   readonly subjectOf: (projectId: string) => Promise<string>;
   /** Lists an erasure, and takes the subject from its project: nothing more is stored under it. May be called again. */
   readonly beginErasure: (erasure: Erasure) => Promise<void>;
@@ -148,7 +150,7 @@ export interface ResponseStore {
    * @returns the id after which the next call continues; null if nothing is left
    */
   readonly eraseSome: (erasure: Erasure, after: string) => Promise<string | null>;
-  /** Those that did not end, the oldest first. */
+  /** Erasures that did not end, the oldest first. */
   readonly erasuresBefore: (time: number, limit: number) => Promise<ReadonlyArray<Erasure>>;
   /** Takes an erasure from the list. */
   readonly endErasure: (erasure: Erasure) => Promise<void>;

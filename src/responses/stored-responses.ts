@@ -22,24 +22,25 @@ import {
 import type { FinishedTurn, NewTurn } from './turn.ts';
 import { TurnReader } from './turn-reader.ts';
 
-/** Of one turn's own items: sealed, the turn must fit into one document of MongoDB. */
+/** Maximum size of one turn's own items: sealed, the turn must fit into one document of MongoDB. */
 export const maxTurnBytes = 8 * 1024 * 1024;
-/** Of one turn. More names make it too large, and so does a longer name or id. */
+/** Maximum number of names of one turn. More make it too large, and so does a longer name or id. */
 const maxFoundItems = 1_000;
 const maxNameLength = 256;
 
-/** A larger turn is written alone. */
+/** Minimum size of a turn that is written alone. */
 const largeTurnBytes = 64 * 1024;
 
 export type RemovalReason = 'age' | 'quota';
 
 /**
- * A turn is not stored if it, or its id, is too large, if too many others wait, if one that it needs was deleted
- * meanwhile, if its project was erased meanwhile, if its project has far more than its quota, or if the disk is full.
+ * What has become of a turn, which is not stored if it, or its id, is too large, if too many others wait, if one that
+ * it needs was deleted meanwhile, if its project was erased meanwhile, if its project has far more than its quota, or
+ * if the disk is full.
  */
 export type StoreOutcome = AddOutcome | 'too-large' | 'all-wait' | 'quota' | 'disk-full';
 
-/** `before` if another call has stored it, or has deleted the response. */
+/** What has become of a finished turn. `before` if another call has stored it, or has deleted the response. */
 export type FinishOutcome = 'stored' | 'before' | 'too-large' | 'erased';
 
 export interface ResponseAmounts {
@@ -56,9 +57,9 @@ export interface StoredResponsesOptions {
   /** How long a response is kept. */
   readonly ttlDays: number;
   readonly quotaBytes: number;
-  /** Of memory, for turns that were read. Default 32 MiB. */
+  /** Maximum memory for turns that were read. Default 32 MiB. */
   readonly recentTurnBytes?: number;
-  /** In ms since 1970. Default: the clock of the machine. */
+  /** The time in ms since 1970. Default: the clock of the machine. */
   readonly now?: () => number;
 }
 
@@ -105,14 +106,14 @@ export class StoredResponses implements ResponseAmounts {
     this.erasure = new ResponseErasure({ store, keys, onErased, now });
   }
 
-  /** For responses that are removed because of their age or the quota of their project. */
+  /** Watches responses that are removed because of their age or the quota of their project. */
   watchRemovals(count: (reason: RemovalReason) => void): void {
     this.#countRemoval = count;
   }
 
   /**
-   * A call takes it when it begins, before it reads anything, and gives it to what stores its response: if the project
-   * is erased meanwhile, nothing of the call is stored.
+   * The generation of a project. A call takes it when it begins, before it reads anything, and gives it to what stores
+   * its response: if the project is erased meanwhile, nothing of the call is stored.
    * @throws UnavailableError
    */
   beginCall(projectId: string): Promise<ProjectGeneration> {
@@ -120,7 +121,7 @@ export class StoredResponses implements ResponseAmounts {
   }
 
   /**
-   * Beyond the quota of its project the oldest responses are removed.
+   * Stores a turn. Beyond the quota of its project the oldest responses are removed.
    * @param begun the generation when the call began. Default: the present one
    * @throws UnavailableError
    */
@@ -152,7 +153,7 @@ export class StoredResponses implements ResponseAmounts {
     return outcome;
   }
 
-  /** Null if too many others wait. */
+  /** Runs work in a slot; null if too many others wait. */
   async #inSlot<Outcome>(projectId: string, text: string, write: () => Promise<Outcome>): Promise<Outcome | null> {
     const name = text.length > largeTurnBytes ? 'large response' : 'small response';
     const leave = await this.#admission.slot(new Held(projectId), name);
@@ -210,7 +211,7 @@ export class StoredResponses implements ResponseAmounts {
   }
 
   /**
-   * What no other response needs is removed afterwards.
+   * Deletes a response. What no other one needs is removed afterwards.
    * @returns false if it is not there
    * @throws UnavailableError
    */
@@ -254,7 +255,7 @@ interface WrittenText {
   readonly generation: ProjectGeneration;
 }
 
-/** In Base64. */
+/** The sealed size in Base64. */
 function sealedBytes(text: string): number {
   return Math.ceil(((Buffer.byteLength(text) + sealingBytes) * 4) / 3);
 }
@@ -267,7 +268,7 @@ function contentOf({ inputText, responseText }: Pick<NewTurn, 'inputText' | 'res
   return `{"input":${inputText},"response":${responseText}}`;
 }
 
-/** Those of the turn's items, and its alias, which other items name. */
+/** The names of the turn's items, and its alias, which other items name. */
 function foundItems(id: string, names: ReadonlyArray<string>): ReadonlyArray<string> {
   const alias = aliasOf(id);
   const short = names.filter(({ length }) => length <= maxNameLength);

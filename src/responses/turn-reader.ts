@@ -10,14 +10,14 @@ import type { KeptTurn } from './turn.ts';
 import type { TurnText } from './turn-text.ts';
 import { TurnThread } from './turn-thread.ts';
 
-/** Of a conversation that is continued. */
+/** Maximum number of turns of a conversation that is continued. */
 export const maxTurns = 10_000;
-/** What is looked up or opened in one turn of the event loop. */
+/** Number of turns that are looked up or opened in one turn of the event loop. */
 const maxSmallTurns = 64;
 const maxSmallBytes = 256 * 1024;
-/** Each may need thousands of others. */
+/** Maximum number of turns that need others, because each may need thousands of them. */
 const maxNeedingTurns = 8;
-/** What the thread opens together. */
+/** Maximum number of turns that the thread opens together. */
 const maxTurnsOfThread = 256;
 const maxBytesOfPiece = 1024 * 1024;
 
@@ -25,7 +25,7 @@ const dayMs = 24 * 60 * 60 * 1_000;
 
 export interface TurnReadLimits {
   readonly maxBytes: number;
-  /** @returns false if there is none */
+  /** Reserves room. @returns false if there is none */
   readonly reserve: (bytes: number) => boolean;
 }
 
@@ -39,7 +39,7 @@ export interface TurnReaderOptions {
   readonly recentTurns: RecentTurns;
   /** How long a response is kept. */
   readonly ttlDays: number;
-  /** In ms since 1970. */
+  /** The time in ms since 1970. */
   readonly now: () => number;
 }
 
@@ -68,7 +68,7 @@ export class TurnReader {
     return this.#thread.close();
   }
 
-  /** In ms since 1970. */
+  /** The time before which responses have expired, in ms since 1970. */
   get expiredBefore(): number {
     return this.#now() - this.#ttlDays * dayMs;
   }
@@ -78,7 +78,7 @@ export class TurnReader {
     return !isDeleted && at >= this.expiredBefore;
   }
 
-  /** Without the content. @throws UnavailableError */
+  /** Finds the outline without the content. @throws UnavailableError */
   async findOutline(projectId: string, id: string): Promise<ResponseOutline | null> {
     const [outline] = await this.#store.outlines(projectId, [id]);
     return outline !== undefined && this.isThere(outline) ? outline : null;
@@ -90,12 +90,12 @@ export class TurnReader {
     return outline === null ? null : this.read(outline);
   }
 
-  /** Null if it was removed meanwhile. @throws UnavailableError */
+  /** Reads a turn; null if it was removed meanwhile. @throws UnavailableError */
   async read(outline: ResponseOutline): Promise<KeptTurn | null> {
     return (await this.readAll([outline]))[0] ?? null;
   }
 
-  /** Without those that were removed meanwhile. @throws UnavailableError */
+  /** Reads turns, without those that were removed meanwhile. @throws UnavailableError */
   async readAll(outlines: ReadonlyArray<ResponseOutline>): Promise<ReadonlyArray<KeptTurn>> {
     const projectId = outlines[0]?.projectId;
     return projectId === undefined ? [] : this.#turnsOf(projectId, outlines);
@@ -141,10 +141,7 @@ export class TurnReader {
     return this.#readTurns(projectId, [...new Map(found.map((each) => [each.id, each])).values()], limits);
   }
 
-  /**
-   * Deleted or not.
-   * @throws UnavailableError
-   */
+  /** The outlines of responses, deleted or not. @throws UnavailableError */
   async outlinesOfItems(projectId: string, items: ReadonlyArray<string>): Promise<ReadonlyArray<ResponseOutline>> {
     const ids = [...new Set(items.flatMap((id) => responseIdNamedBy(id) ?? []))];
     const [made, named] = [
@@ -167,7 +164,7 @@ export class TurnReader {
     return this.#readTurns(projectId, outlines, limits);
   }
 
-  /** Each id once. @throws UnavailableError */
+  /** The ids of needed responses, each once. @throws UnavailableError */
   async needsOf(projectId: string, ids: ReadonlyArray<string>): Promise<ReadonlySet<string>> {
     const needed = new Set<string>();
     for (let start = 0; start < ids.length; start += maxNeedingTurns) {
@@ -178,7 +175,7 @@ export class TurnReader {
     return needed;
   }
 
-  /** By the ids of the items. @throws UnavailableError */
+  /** The providers by the ids of the items. @throws UnavailableError */
   async providersOf(projectId: string, items: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
     return new Map(await inPieces(items, async (piece) => [...(await this.#store.providersOf(projectId, piece))]));
   }
@@ -211,7 +208,7 @@ export class TurnReader {
   }
 
   /**
-   * As far as they exist, the nearest first: in pieces of up to 64.
+   * The outlines before one, as far as they exist, the nearest first: in pieces of up to 64.
    * @throws UnavailableError
    */
   async *outlinesBefore(last: ResponseOutline): AsyncGenerator<ReadonlyArray<ResponseOutline>> {
@@ -237,7 +234,7 @@ export class TurnReader {
     return whyNotRead(outlines, limits) ?? this.#turnsOf(projectId, outlines);
   }
 
-  /** Without those whose content is gone. Their outlines stay those that were given. */
+  /** The turns without those whose content is gone. Their outlines stay those that were given. */
   async #turnsOf(projectId: string, outlines: ReadonlyArray<ResponseOutline>): Promise<ReadonlyArray<KeptTurn>> {
     const { subject, key } = await this.#recentKeys.keyOf(projectId);
     const found = new Map<string, KeptTurn>();
@@ -263,7 +260,7 @@ export class TurnReader {
     return turn;
   }
 
-  /** In this thread if that takes a moment, else in the other one. */
+  /** Opens turns in this thread if that takes a moment, else in the other one. */
   async #opened(
     projectId: string,
     piece: ReadonlyArray<ResponseOutline>,
@@ -279,7 +276,7 @@ export class TurnReader {
   }
 }
 
-/** With turns of the event loop between them: a store may answer without one. */
+/** Finds in pieces, with turns of the event loop between them: a store may answer without one. */
 async function inPieces<Found>(
   names: ReadonlyArray<string>,
   find: (piece: ReadonlyArray<string>) => Promise<ReadonlyArray<Found>>,

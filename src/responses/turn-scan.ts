@@ -5,24 +5,24 @@ const letterN = 0x6e;
 const openBracket = 0x5b;
 const openBrace = 0x7b;
 
-/** From its first byte to the one after its last. */
+/** A span from its first byte to the one after its last. */
 export interface ByteSpan {
   readonly start: number;
   readonly end: number;
 }
 
-/** Places are null for what the item does not have. */
+/** An item of a turn. Places are null for what the item does not have. */
 export interface ScannedItem extends ByteSpan {
   readonly list: 'input' | 'output';
   readonly index: number;
   /** Whether it has content in addition to its id and what describes it. */
   readonly hasContent: boolean;
-  /** Anything else is not an item. Only a provider writes it. */
+  /** True for an object. Anything else is not an item. Only a provider writes it. */
   readonly isObject: boolean;
   readonly type: ByteSpan | null;
   readonly id: ByteSpan | null;
   readonly role: ByteSpan | null;
-  /** What only its provider can read: the opaque part of reasoning, or the short form of a history. */
+  /** The part that only its provider can read: the opaque part of reasoning, or the short form of a history. */
   readonly encryptedContent: ByteSpan | null;
   /** The id of the container in which its code ran. */
   readonly containerId: ByteSpan | null;
@@ -32,7 +32,10 @@ export interface ScannedItem extends ByteSpan {
 
 type Growing = { -readonly [Key in keyof ScannedItem]: ScannedItem[Key] };
 
-/** The input and the response were within the limits when they were stored, where an object is around them. */
+/**
+ * No limits, because the input and the response were within the limits when they were stored, where an object is around
+ * them.
+ */
 const limits = { maxValues: Number.POSITIVE_INFINITY, maxLevels: maxJsonLevels + 1 };
 
 /** Members that describe an item. One with no others names a stored one, as OpenAI's clients name pictures. */
@@ -67,7 +70,7 @@ const withFiles = ['content', 'output'];
  * it reads.
  */
 export class TurnScan implements JsonListener {
-  /** The id of a file is in a member of an item's parts. */
+  /** The deepest level: the id of a file is in a member of an item's parts. */
   readonly maxLevel = 6;
   /** The values in the items. */
   values = 0;
@@ -97,12 +100,12 @@ export class TurnScan implements JsonListener {
     this.#scanner = new JsonScanner(bytes, limits, this);
   }
 
-  /** Of about 1 MiB. @returns whether the text has ended */
+  /** Advances by about 1 MiB. @returns whether the text has ended */
   advance(): boolean {
     return this.#scanner.advance();
   }
 
-  /** Approximately. */
+  /** The approximate size. */
   get bytesOfSlice(): number {
     return this.#scanner.bytesOfSlice;
   }

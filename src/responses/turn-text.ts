@@ -77,7 +77,7 @@ export class TurnText {
     }
   }
 
-  /** About how much memory it takes. */
+  /** The approximate memory. */
   get memoryBytes(): number {
     return this.bytes.length + 4 * this.marks.length + 1_024;
   }
@@ -86,12 +86,12 @@ export class TurnText {
     return this.#bytesAt(Mark.response);
   }
 
-  /** A list of items, or a string. */
+  /** The input: a list of items, or a string. */
   get input(): Buffer {
     return this.#bytesAt(Mark.input);
   }
 
-  /** Null for an input that is a list. */
+  /** The range of the text; null for an input that is a list. */
   get textRange(): ByteSpan | null {
     const input = this.#places.get(Mark.input);
     return input !== undefined && this.bytes[input.start] === quote ? input : null;
@@ -101,12 +101,12 @@ export class TurnText {
     return this.#places.get(Mark.sums)?.start ?? 0;
   }
 
-  /** Some item must differ between targets: it may name a file, has tools, or only its provider can read it. */
+  /** True if some item must differ between targets: it may name a file, has tools, or only its provider can read it. */
   get mustBeInInput(): boolean {
     return this.#places.get(Mark.sums)?.end === 1 || this.#hasOpaque;
   }
 
-  /** About how many bytes its items have. */
+  /** The approximate size of its items. */
   get sizeOfItems(): number {
     return this.input.length + this.#bytesAt(Mark.output).length;
   }
@@ -122,7 +122,7 @@ export class TurnText {
     return this.#inLists.filter((at) => this.marks[at] === Mark.reference).map((at) => this.#idAt(at));
   }
 
-  /** Those of the input first. */
+  /** The items, those of the input first. */
   *items(): Generator<ItemsPart> {
     const input = this.#places.get(Mark.input);
     const output = this.#places.get(Mark.output);
@@ -149,7 +149,7 @@ export class TurnText {
     yield* this.#kept(from, list.end - 1);
   }
 
-  /** What is between two marks, without the commas and spaces around it. */
+  /** The items between two marks, without the commas and spaces around them. */
   *#kept(from: number, until: number): Generator<ItemsPart> {
     let [start, end] = [from, until];
     while (start < end && isBetweenItems(this.bytes[start])) start += 1;
@@ -215,7 +215,7 @@ function markItem(marks: number[], bytes: Buffer, item: ScannedItem): void {
     marks.push(Mark.container, containerId.start, containerId.end, list === 'output' ? 1 : 0, 0);
 }
 
-/** Only its provider can read it: its content is a text that is not empty. */
+/** True if only its provider can read it: its content is a text that is not empty. */
 export function isOpaque(
   bytes: Buffer,
   item: ScannedItem,
@@ -227,7 +227,7 @@ export function isOpaque(
 const tilde = 0x7e;
 const backslash = 0x5c;
 
-/** OpenAI refuses longer ids of calls. */
+/** Maximum size of an id of a call. OpenAI refuses longer ones. */
 const maxCallIdBytes = 64;
 
 /**
@@ -246,7 +246,7 @@ function mayHaveState(bytes: Buffer, { start, end }: ByteSpan): boolean {
   return text[0] === quote && (text.includes(tilde) || text.includes(backslash));
 }
 
-/** Only a client names an item by its id alone. */
+/** True for an item that only names another one. Only a client names an item by its id alone. */
 export function isReference(bytes: Buffer, { list, type, id, role, hasContent }: ScannedItem): boolean {
   if (list === 'output' || id === null || bytes[id.start] !== quote) return false;
   if (type === null || bytes[type.start] === letterN) return role === null || !hasContent;

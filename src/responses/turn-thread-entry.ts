@@ -5,7 +5,7 @@ import type { RowsOfFile, TurnsReply, TurnsRequest } from './turn-thread.ts';
 
 const busyTimeoutMs = 5_000;
 
-/** By their paths, which are few: one for each store. */
+/** The opened databases by their paths, which are few: one for each store. */
 const databases = new Map<string, DatabaseSync>();
 
 parentPort?.on('message', (request: TurnsRequest) => {

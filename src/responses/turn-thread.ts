@@ -43,8 +43,8 @@ const heap: ThreadHeap = {
 };
 
 /**
- * So that the turns of a long conversation delay no other request. It starts with the first request, and again after a
- * failure.
+ * Opens turns in a thread, so that those of a long conversation delay no other request. It starts with the first
+ * request, and again after a failure.
  */
 export class TurnThread {
   readonly #admission: Pick<Admission, 'slot'>;
@@ -57,7 +57,7 @@ export class TurnThread {
   }
 
   /**
-   * Those that are not there, or cannot be opened, are missing.
+   * Opens turns. Those that are not there, or cannot be opened, are missing.
    * @param owner the project, which waits for its turn
    * @throws UnavailableError
    */
@@ -79,7 +79,7 @@ export class TurnThread {
     return new UnavailableError(reason);
   }
 
-  /** Whoever waits for the thread gets an error. A later request starts another one. */
+  /** Ends the thread. Whoever waits for it gets an error. A later request starts another one. */
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#end('The stored responses are closed.');

@@ -1,7 +1,7 @@
 import type { BackgroundTarget, ResponseOutline } from './response-store.ts';
 import type { TurnText } from './turn-text.ts';
 
-/** The texts are stored as they are. */
+/** A turn, whose texts are stored as they are. */
 export interface NewTurn extends Pick<ResponseOutline, 'projectId' | 'id' | 'provider'> {
   /** The JSON text of its own input: a list of items, or a string. */
   readonly inputText: string;
@@ -12,11 +12,11 @@ export interface NewTurn extends Pick<ResponseOutline, 'projectId' | 'id' | 'pro
   readonly referenced: ReadonlyArray<string>;
   /** The names of its items, by which others can find them. */
   readonly names: ReadonlyArray<string>;
-  /** Missing if the response is finished. */
+  /** Where the response is made; missing if it is finished. */
   readonly background?: BackgroundTarget;
 }
 
-/** The response was made in the background. */
+/** A turn whose response was made in the background. */
 export type FinishedTurn = Pick<NewTurn, 'projectId' | 'id' | 'inputText' | 'responseText' | 'names'>;
 
 /** What one turn adds to a conversation, as it is stored. */

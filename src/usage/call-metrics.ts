@@ -5,7 +5,7 @@ import type { ListedTarget } from '#gateway/health/target-list.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { Batcher } from '#shared/async/batcher.ts';
 
-/** Buckets of OpenTelemetry's semantic conventions for generative AI. */
+/** The buckets of OpenTelemetry's semantic conventions for generative AI. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const tokenCounts = [
   1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864,
@@ -25,8 +25,8 @@ export interface CallSource {
 }
 
 /**
- * With the names of OpenTelemetry's semantic conventions for generative AI, in Prometheus' spelling. The requested
- * model is the target's, as its provider calls it.
+ * Metrics with the names of OpenTelemetry's semantic conventions for generative AI, in Prometheus' spelling. The
+ * requested model is the target's, as its provider calls it.
  * @returns a function that receives records of calls
  */
 export function genAiMetrics(registry: Registry, source: CallSource): (records: ReadonlyArray<CallRecord>) => void {
@@ -118,7 +118,7 @@ function observeReported(
   instruments.tokens.observe({ ...labels, gen_ai_token_type: 'output' }, tokens.output);
 }
 
-/** The model is as the provider calls it. */
+/** The labels of a target. The model is as the provider calls it. */
 type TargetLabels = Record<(typeof byTarget)[number], string>;
 
 const otherTarget: TargetLabels = { gen_ai_provider_name: other, gen_ai_request_model: other };
@@ -154,7 +154,7 @@ const maxTargets = 500;
 const maxAttemptErrors = 100;
 
 export interface AttemptMetrics {
-  /** Counted a little later, outside of the request. */
+  /** Counts an attempt a little later, outside of the request. */
   readonly attempt: (report: AttemptReport) => void;
   /** The source is read with the metrics. */
   readonly watchTargets: (targets: () => ReadonlyArray<Pick<ListedTarget, 'target' | 'circuit'>>) => void;
@@ -209,7 +209,7 @@ export class BoundedNames {
     this.#max = max;
   }
 
-  /** The name is known, or there is room for it. */
+  /** True if the name is known, or there is room for it. */
   has(name: string): boolean {
     if (this.#names.has(name)) return true;
     if (this.#names.size >= this.#max) return false;

@@ -17,23 +17,23 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 
 const intervalMs = 5_000;
-/** A few KB each, so at most some MB while the event store cannot be reached. */
+/** Maximum number of entries of a few KB each, so at most some MB while the event store cannot be reached. */
 const maxEntriesInMemory = 2_000;
 /** A part that makes the store throw this often is divided, until what makes it throw is dropped. */
 const maxThrows = 3;
-/** Well below the limit of an append. */
+/** Maximum number of entries of an event: well below the limit of an append. */
 const maxEntriesOfEvent = 250;
 
 const type = 'UsageRecorded';
 
 export interface UsageRecorderOptions {
   readonly events: Pick<EventStore, 'append'>;
-  /** Unique: no other node appends to its streams. */
+  /** The name of the node, which is unique: no other one appends to its streams. */
   readonly node: string;
   readonly log: Logger;
-  /** Between two appends; a crash loses no more than this. Default 5 s. */
+  /** The time between two appends; a crash loses no more than this. Default 5 s. */
   readonly storeIntervalMs?: number;
-  /** In memory. Default 2,000. */
+  /** Maximum number of entries in memory. Default 2,000. */
   readonly maxEntries?: number;
   readonly now?: () => Date;
 }
@@ -80,7 +80,7 @@ export class UsageRecorder {
     return this.#callsLost + this.#window.callsLost;
   }
 
-  /** Never throws. */
+  /** Adds calls. Never throws. */
   add(records: ReadonlyArray<CallRecord>): void {
     if (this.#closed) {
       this.#callsLost += records.length;
@@ -91,14 +91,14 @@ export class UsageRecorder {
     this.#storing.schedule();
   }
 
-  /** With one try. */
+  /** Stores what waits, with one try. */
   async flush(): Promise<void> {
     // The first flush may only store the rest of the window before.
     await this.#storing.flush();
     if (this.#unsettled.length === 0) await this.#storing.flush();
   }
 
-  /** With one try. Sums that cannot be stored are lost, and the loss is logged. */
+  /** Stores what waits, with one try. Sums that cannot be stored are lost, and the loss is logged. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#storing.stop();
@@ -233,7 +233,7 @@ interface UsageSum {
   readonly total: UsageTotal;
 }
 
-/** By key, operation, model, target and outcome. Calls beyond the maximum of sums are counted as lost. */
+/** Sums by key, operation, model, target and outcome. Calls beyond the maximum of sums are counted as lost. */
 export class UsageWindow {
   readonly #sums = new Map<string, UsageSum>();
   readonly #maxEntries: number;
@@ -244,12 +244,12 @@ export class UsageWindow {
     this.#maxEntries = maxEntries;
   }
 
-  /** Including lost ones. */
+  /** The number of calls, including lost ones. */
   get calls(): number {
     return this.#calls;
   }
 
-  /** Those without room for their sums. */
+  /** The number of calls without room for their sums. */
   get callsLost(): number {
     return this.#callsLost;
   }
@@ -271,7 +271,7 @@ export class UsageWindow {
     return Array.from(this.#sums.values(), ({ labels, total }) => ({ ...labels, ...total.amounts() }));
   }
 
-  /** Null if there is no room for the sum. */
+  /** The sum of a call; null if there is no room for it. */
   #sumOf(record: CallRecord, target: string | null): UsageSum | null {
     const { keyId, operation, model, outcome } = record;
     // A key always has the same tenant.
@@ -312,7 +312,7 @@ function failedTriesIn(attempts: CallRecord['attempts']): ReadonlyArray<FailedTr
   return failed;
 }
 
-/** Also for an attempt that broke. Its call counts for the target that ended it. */
+/** What was consumed, also for an attempt that broke. Its call counts for the target that ended it. */
 function consumedBy({ tokens, audioSeconds, cost }: Pick<BrokenAttempt, 'tokens' | 'audioSeconds' | 'cost'>) {
   return {
     inputTokens: tokens?.input ?? 0,

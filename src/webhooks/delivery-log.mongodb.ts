@@ -6,7 +6,7 @@ import type { DeliveryLog } from './delivery-log.ts';
 
 interface TryRecord extends LogDocument {
   readonly endpoint: string;
-  /** JSON of the listed members. */
+  /** The listed members as JSON. */
   readonly body: string;
 }
 

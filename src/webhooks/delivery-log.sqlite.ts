@@ -17,7 +17,8 @@ const pageSql =
   'SELECT id, at, body FROM tries WHERE endpoint = ? AND (at, id) < (?, ?) ORDER BY at DESC, id DESC LIMIT ?';
 
 /**
- * In a separate SQLite file. A crash of the machine may lose the last tries, because of `synchronous=NORMAL`.
+ * Opens the log in a separate SQLite file. A crash of the machine may lose the last tries, because of
+ * `synchronous=NORMAL`.
  * @throws StartupError if the file cannot be opened
  */
 export function openSqliteDeliveryLog(options: SqliteStoreOptions): DeliveryLog {

@@ -8,7 +8,7 @@ const forTests =
   'For tests on one machine start the service with WEBHOOK_ALLOW_PRIVATE_NETWORKS=true: see docs/webhooks.md, "Test on one machine"';
 
 export interface UrlGuardOptions {
-  /** Allows plain HTTP, too. */
+  /** True to allow private networks, and plain HTTP, too. */
   readonly allowsPrivateNetworks: boolean;
   readonly resolve: ResolveHost;
 }
@@ -25,7 +25,8 @@ export class UrlGuard {
   }
 
   /**
-   * As the host resolves now; null if the URL is allowed. The host is not looked up if private networks are allowed.
+   * The fault of a URL as its host resolves now; null if the URL is allowed. The host is not looked up if private
+   * networks are allowed.
    * @throws UnavailableError if the name servers do not answer
    */
   async faultOf(url: string): Promise<string | null> {
@@ -57,7 +58,7 @@ export class UrlGuard {
   }
 
   /**
-   * For a host that is an address, because connecting to it makes no lookup.
+   * Checks a host that is an address, because connecting to it makes no lookup.
    * @throws AddressRefusedError if the address is not allowed
    */
   checkLiteral(url: string): void {
@@ -79,7 +80,7 @@ export class UrlGuard {
   };
 }
 
-/** An IPv6 address has no brackets. */
+/** The host. An IPv6 address has no brackets. */
 function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^\[|\]$/g, '');
 }
@@ -121,10 +122,10 @@ export interface HostAddress {
   readonly family: 4 | 6;
 }
 
-/** Every address. @throws HostNotFoundError; another Error if the lookup fails for now */
+/** Finds every address. @throws HostNotFoundError; another Error if the lookup fails for now */
 export type ResolveHost = (hostname: string) => Promise<ReadonlyArray<HostAddress>>;
 
-/** Rejects with the code of c-ares if there is none. */
+/** Asks name servers. A call rejects with the code of c-ares if there is no address. */
 interface NameServers {
   resolve4(hostname: string): Promise<ReadonlyArray<string>>;
   resolve6(hostname: string): Promise<ReadonlyArray<string>>;
@@ -148,7 +149,7 @@ export function createDnsResolver(servers: NameServers = new Resolver({ timeout:
   };
 }
 
-/** First the name servers, then the operating system, which knows local names. */
+/** Asks first the name servers, then the operating system, which knows local names. */
 export function createSystemResolver(resolve = createDnsResolver()): ResolveHost {
   return async (hostname) => {
     try {

@@ -3,13 +3,13 @@ import type { Keeping, ResponseHead } from '#gateway/response/response-handler.t
 import type { CallRecord } from './call-record.ts';
 
 export interface KeptAnswer {
-  /** The whole answer, or the first or the last events of a stream. */
+  /** The bytes of the whole answer, or the first or the last events of a stream. */
   readonly bytes: Buffer;
-  /** Of the provider's response. */
+  /** The head of the provider's response. */
   readonly head: ResponseHead;
 }
 
-/** For one call. Whatever rejects before its bytes leave fails the attempt. */
+/** Keeps the answer of one call. Whatever rejects before its bytes leave fails the attempt. */
 export interface Keeper {
   /**
    * Called before the client has any byte of an answer but its head. Missing for nothing.

@@ -39,7 +39,7 @@ export interface Relaying {
   readonly route: ModelRoute;
   readonly requests: Requests;
   readonly responder: ResponseHandler;
-  /** Missing if the answer is only passed on. */
+  /** The keeper; missing if the answer is only passed on. */
   readonly keeper?: Keeper;
   /** Whether the caller itself answers in place of this error. Missing if it never does. Never rejects. */
   readonly takeOver?: (failure: AttemptFailure) => Promise<boolean>;
@@ -62,18 +62,18 @@ class Relay {
   readonly #targets: TargetQueue;
   #attempt: Attempt | null = null;
   #delaying: AbortController | null = null;
-  /** While usage is read after the client has left; else null. */
+  /** What is kept while usage is read after the client has left; else null. */
   #kept: Held | null = null;
   #attempts = 0;
   #triesHere = 0;
   readonly #total = new Deadline(() => this.#expire());
-  /** By the monotonic clock in ms. */
+  /** The end of the time, by the monotonic clock in ms. */
   #endsAt: number;
   #isOutOfTime = false;
-  /** The client left while its answer was still being read. */
+  /** True if the client left while its answer was still being read. */
   #hasLeft = false;
   #target: ModelTarget | null = null;
-  /** Of the last attempt's answer; null without an answer. */
+  /** The status of the last attempt's answer; null without an answer. */
   #status: number | null = null;
   #reported: ReportedConsumption = nothingReported;
   #brokenAttempts: EarlierAttempt[] | null = null;
@@ -269,8 +269,8 @@ class Relay {
   }
 
   /**
-   * A target whose circuit is open is called when no other can serve the call. One that only fails now may serve it
-   * later.
+   * The next target whose circuit is open. It is called when no other can serve the call. One that only fails now may
+   * serve it later.
    */
   #nextResting(): ModelTarget | null {
     if (this.#failure !== null && isTemporary(this.#failure)) return null;
@@ -285,7 +285,7 @@ class Relay {
     return target;
   }
 
-  /** For a fallback with a total time of its own. */
+  /** True for a fallback with a total time of its own. */
   #hasOwnTime(target: ModelTarget): boolean {
     const { fallbacks, isTotalShared } = this.#relaying.route;
     return !isTotalShared && fallbacks.includes(target);
@@ -402,7 +402,7 @@ function undelivered(error: unknown): AttemptOutcome {
   return { kind: 'failed', failure: unreadable(error) };
 }
 
-/** Before any other code reads the failure. */
+/** Removes secrets before any other code reads the failure. */
 function withoutSecrets(outcome: AttemptOutcome, redactor: SecretRedactor): AttemptOutcome {
   return outcome.kind === 'failed' && outcome.failure.kind === 'refused'
     ? { kind: 'failed', failure: redactRefusal(outcome.failure, redactor) }

@@ -20,7 +20,7 @@ export interface Requests {
 export interface OutgoingRequest extends ProviderRequest {
   readonly transport: Transport;
   readonly redactor: SecretRedactor | null;
-  /** Value of the header with what the target does not get; missing if it gets everything. */
+  /** The value of the header with what the target does not get; missing if it gets everything. */
   readonly ignored?: string;
 }
 

@@ -7,9 +7,9 @@ import {
 import { maxRetryAfterMs } from '#gateway/config/configuration.ts';
 import { backOffMs } from '#shared/async/retrying.ts';
 
-/** After an attempt that failed before the client received any content. */
+/** The state after an attempt that failed before the client received any content. */
 export interface RetryState {
-  /** Attempts at this target, including the failed one. */
+  /** The number of attempts at this target, including the failed one. */
   readonly triesHere: number;
   readonly retries: number;
   /** If a target asks for a longer wait, in ms, the call goes to another target immediately. */
@@ -26,7 +26,7 @@ type NextStep =
 const giveUp: NextStep = { kind: 'give-up' };
 const other: NextStep = { kind: 'other' };
 
-/** Used if the target does not say how long to wait. */
+/** The pauses if the target does not say how long to wait. */
 const backOffLimits = { firstMs: 200, maxMs: 4_000 };
 /** @param random from 0 to 1, for jitter: calls that failed together must not retry together */
 export function nextStep(failure: AttemptFailure, state: RetryState, random: number): NextStep {
@@ -84,7 +84,7 @@ export function isLeftToClient(failure: AttemptFailure, mayRetry: boolean): bool
   }
 }
 
-/** Enough of these in a row open its circuit. */
+/** True if the failure counts against the target. Enough of these in a row open its circuit. */
 export function countsAgainst(failure: AttemptFailure): boolean {
   switch (failure.kind) {
     case 'limit':
@@ -104,14 +104,14 @@ export function countsAgainst(failure: AttemptFailure): boolean {
 const finalRefusals: ReadonlyArray<RefusalClass> = ['operator', 'unsupported', 'context-length', 'request'];
 
 /**
- * Among the failures of a call's targets: the client gets the weightiest, and of these the last. What is temporary
- * weighs most, because the target that has failed may serve the call later.
+ * The weight among the failures of a call's targets: the client gets the weightiest, and of these the last. What is
+ * temporary weighs most, because the target that has failed may serve the call later.
  */
 export function weightOf(failure: AttemptFailure): number {
   return isTemporary(failure) ? finalRefusals.length : finalRefusals.findIndex((each) => isRefusedFor(failure, each));
 }
 
-/** The target may serve the call later. */
+/** True if the target may serve the call later. */
 export function isTemporary(failure: AttemptFailure): boolean {
   return !finalRefusals.some((each) => isRefusedFor(failure, each));
 }

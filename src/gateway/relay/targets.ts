@@ -9,7 +9,7 @@ import { countsAgainst } from './retry-policy.ts';
 export class TargetQueue {
   readonly #all: ReadonlyArray<ModelTarget>;
   #left: ModelTarget[];
-  /** Passed over because their circuits are open. */
+  /** Targets that were passed over because their circuits are open. */
   #resting: ModelTarget[] = [];
   readonly #breaker: CircuitBreaker;
   readonly #recorder: AttemptRecorder;
@@ -21,17 +21,17 @@ export class TargetQueue {
     this.#recorder = recorder;
   }
 
-  /** No other target has a closed circuit. */
+  /** True if no other target has a closed circuit. */
   isLast(target: ModelTarget): boolean {
     return this.#all.every(({ id }) => id === target.id || this.#breaker.openUntil(id) > 0);
   }
 
-  /** Not tried yet, and without an open circuit. */
+  /** The number of targets that were not tried yet, and have no open circuit. */
   get usableLeft(): number {
     return this.#left.filter(({ id }) => !this.#breaker.isOpen(id)).length;
   }
 
-  /** Null if the circuits of all others are open. */
+  /** The next target; null if the circuits of all others are open. */
   next(fits: (target: ModelTarget) => boolean = () => true): ModelTarget | null {
     for (let target = this.#left.shift(); target !== undefined; target = this.#left.shift()) {
       if (!fits(target)) continue;
@@ -42,9 +42,9 @@ export class TargetQueue {
   }
 
   /**
-   * Of those that were not called, the one whose circuit is half-open first.
+   * The next target of those that were not called, the one whose circuit is half-open first.
    * @param isRefused whether another target has refused the request. Then only targets count that were passed over, and
-   *   their circuits protect them from most of such calls
+   * their circuits protect them from most of such calls
    */
   nextResting(isRefused: boolean): ModelTarget | null {
     const openUntil = ({ id }: ModelTarget) => this.#breaker.openUntil(id);
@@ -57,27 +57,27 @@ export class TargetQueue {
   }
 }
 
-/** For a target's own `Retry-After`. */
+/** Maximum time for a target's own `Retry-After`. */
 const maxOpenMs = 60_000;
 
 /** The only call in one period of a half-open circuit. */
 interface Probe {
   readonly target: ModelTarget;
-  /** End of the period, by the circuit breaker's clock. */
+  /** The end of the period, by the circuit breaker's clock. */
   readonly until: number;
 }
 
 interface FailedAttempt {
-  /** Of the provider's answer; null without an answer. */
+  /** The status of the provider's answer; null without an answer. */
   readonly status: number | null;
-  /** No other target of the call has a closed circuit. */
+  /** True if no other target of the call has a closed circuit. */
   readonly isLast: boolean;
 }
 
-/** With these a target shows that it works. */
+/** Refusals with which a target shows that it works. */
 const requestsFaults: ReadonlyArray<RefusalClass> = ['request', 'context-length', 'unsupported'];
 
-/** For one call. Records attempts also in the circuit breaker, and reports them to the observer. */
+/** Records the attempts of one call, also in the circuit breaker, and reports them to the observer. */
 export class AttemptRecorder {
   readonly #breaker: CircuitBreaker;
   readonly #observer: AttemptObserver;
@@ -86,7 +86,7 @@ export class AttemptRecorder {
   readonly #attempts: AttemptRecord[] = [];
   /** When the latest attempt began, by the monotonic clock in ms. */
   #startedAt = 0;
-  /** Null if this call tries no half-open circuit, or its attempt there has ended. */
+  /** The probe; null if this call tries no half-open circuit, or its attempt there has ended. */
   #probe: Probe | null = null;
 
   /** @param call the id, and when the complete request arrived, by the monotonic clock in ms */
@@ -128,7 +128,7 @@ export class AttemptRecorder {
     this.#reportAttempt(target, 'abandoned', null);
   }
 
-  /** For a client that has left: another call may try the half-open circuit. */
+  /** Releases the probe of a client that has left: another call may try the half-open circuit. */
   releaseProbe(): void {
     if (this.#probe !== null) this.#breaker.release(this.#probe.target.id, this.#probe.until);
     this.#probe = null;
@@ -170,7 +170,7 @@ export class AttemptRecorder {
     return true;
   }
 
-  /** The target works, even if it refused the request. */
+  /** Records that the target works, even if it refused the request. */
   #recordHealthy(target: ModelTarget): void {
     if (this.#breaker.recordSuccess(target.id, this.#startedAt)) this.#reportCircuit(target, 'closed', null);
   }

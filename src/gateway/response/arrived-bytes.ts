@@ -3,7 +3,7 @@ import type { WorkOwner } from '#shared/async/fair-queue.ts';
 
 const noBytes = Buffer.alloc(0);
 
-/** Of a stream, until a turn of the event loop has room to read them. */
+/** The arrived bytes of a stream, until a turn of the event loop has room to read them. */
 export class ArrivedBytes {
   readonly #held: WorkOwner;
   readonly #onTurn: () => void;
@@ -43,7 +43,7 @@ export class ArrivedBytes {
   }
 
   /**
-   * They wait if all streams have taken too much of this turn.
+   * Takes a turn. The bytes wait if all streams have taken too much of this turn.
    * @param heldBytes of the same event, which are read again
    * @returns whether it is this turn
    */

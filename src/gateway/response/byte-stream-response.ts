@@ -10,7 +10,7 @@ import {
   writePaced,
 } from './response-handler.ts';
 
-/** For audio, for example. The answer begins with the first of them. */
+/** Passes bytes, for example of audio. The answer begins with the first of them. */
 export class ByteStreamResponse implements ResponseHandler {
   readonly #response: Client;
   readonly isAwaitingUsage = false;

@@ -1,6 +1,6 @@
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 
-/** The provider is read no faster than the client reads the answer. */
+/** Reads the provider no faster than the client reads the answer. */
 export class ClientPace implements Pick<AttemptControl, 'pause' | 'resume'> {
   readonly #attempt: AttemptControl;
   #isBehind = false;

@@ -5,13 +5,13 @@ import { sseComment } from '#gateway/framing/sse-event.ts';
 
 export interface ClientStreamHead {
   readonly status: number;
-  /** Alternating names and values. */
+  /** The headers as alternating names and values. */
   readonly headers: ReadonlyArray<string>;
-  /** Those of the headers that name the target. */
+  /** The headers among them that name the target. */
   readonly servedBy: ReadonlyArray<string>;
 }
 
-/** Proxies end a connection that is silent for a minute. */
+/** Maximum silence. Proxies end a connection that is silent for a minute. */
 const maxSilenceMs = 15_000;
 
 /**
@@ -22,7 +22,7 @@ export class ClientStream {
   readonly #response: Client;
   readonly #signOfLife: string | null;
   readonly #silence = new Deadline(() => this.#breakSilence());
-  /** Sent if its target stays silent. */
+  /** The head that is sent if its target stays silent. */
   #awaited: ClientStreamHead | null = null;
   #sent: ClientStreamHead | null = null;
   #isClosed = false;
@@ -41,21 +41,21 @@ export class ClientStream {
     return this.#sent !== null;
   }
 
-  /** Sent without content, unless content comes in time. @param earlyHeadMs 0 for never */
+  /** Sends the head without content, unless content comes in time. @param earlyHeadMs 0 for never */
   awaitContent(head: ClientStreamHead, earlyHeadMs: number): void {
     if (this.hasHead || earlyHeadMs === 0 || this.#signOfLife === null) return;
     this.#awaited = head;
     this.#silence.set(earlyHeadMs);
   }
 
-  /** The target has content, or has failed. */
+  /** Ends the wait: the target has content, or has failed. */
   stopAwaiting(): void {
     if (this.#awaited === null) return;
     this.#awaited = null;
     this.#silence.clear();
   }
 
-  /** With its head, or with a comment if the client has the head of another attempt. */
+  /** Begins the answer with its head, or with a comment if the client has the head of another attempt. */
   begin(head: ClientStreamHead): void {
     this.hasBegun = true;
     this.#sendHead(head);
@@ -68,7 +68,7 @@ export class ClientStream {
     this.#sent = head;
   }
 
-  /** The provider is read further when the client has received the piece. */
+  /** Writes a piece. The provider is read further when the client has received it. */
   write(piece: Buffer, attempt: Pick<AttemptControl, 'pause' | 'resume'>): void {
     if (this.#response.write(piece)) this.#awaitSilence();
     else {
@@ -94,7 +94,7 @@ export class ClientStream {
     if (this.#signOfLife !== null && !this.#isClosed) this.#silence.set(maxSilenceMs);
   }
 
-  /** A client that reads nothing gets no signs of life, so they do not pile up. */
+  /** Waits until the client has read. One that reads nothing gets no signs of life, so they do not pile up. */
   #awaitDrained(onDrained: () => void): void {
     this.#silence.clear();
     this.#response.onceDrained(() => {

@@ -19,10 +19,10 @@ export interface RefusedCall {
   readonly id: string;
 }
 
-/** Sent when no attempt is left. */
+/** The response that is sent when no attempt is left. */
 export interface ErrorResponse {
   readonly status: number;
-  /** A provider's body is passed on unchanged. */
+  /** The body. A provider's own is passed on unchanged. */
   readonly body: string | Buffer;
   readonly contentType: string;
   readonly retryAfterMs: number | null;
@@ -30,7 +30,7 @@ export interface ErrorResponse {
   readonly code: string | null;
 }
 
-/** The provider's own 4xx, or an error of the gateway. */
+/** The response: the provider's own 4xx, or an error of the gateway. */
 export function errorResponseFor(failed: AttemptFailure, call: RefusedCall): ErrorResponse {
   const isForwarded =
     failed.kind === 'refused' && failed.status >= 400 && failed.status < 500 && classifyRefusal(failed) !== 'operator';
@@ -38,9 +38,10 @@ export function errorResponseFor(failed: AttemptFailure, call: RefusedCall): Err
 }
 
 /**
- * After the last try of a call. A client that repeated it would multiply the tries, so `x-should-retry` is false.
+ * The response after the last try of a call. A client that repeated it would multiply the tries, so `x-should-retry` is
+ * false.
  * @param isLeftToClient the gateway has not retried, so that the client may. Then the provider's own header is passed
- *   on
+ * on
  */
 export function finalErrorResponse(failed: AttemptFailure, isLeftToClient: boolean, call: RefusedCall): ErrorResponse {
   const response = errorResponseFor(failed, call);
@@ -66,7 +67,7 @@ export function errorEvent(failed: AttemptFailure, call: RefusedCall): string {
   return call.errors.event(errorOf(failed, call));
 }
 
-/** Inside a stream. An error of the provider keeps its text. */
+/** The error inside a stream. One of the provider keeps its text. */
 export function errorOf(failed: AttemptFailure, { errors, id }: RefusedCall): JsonObject {
   const isProvidersOwn =
     failed.kind === 'refused' &&
@@ -98,7 +99,7 @@ function forwardedErrorResponse(refused: ProviderRefusal, { errors, id }: Refuse
   };
 }
 
-/** With what clients of the protocol look for; null for a body in any other form. */
+/** The provider's body with what clients of the protocol look for; null for a body in any other form. */
 function ownBodyOf(refused: ProviderRefusal, errors: ErrorForm): Buffer | null {
   const { body } = refused;
   const value = body === null ? undefined : parseForeign(body, maxErrorValues);
@@ -106,7 +107,7 @@ function ownBodyOf(refused: ProviderRefusal, errors: ErrorForm): Buffer | null {
   return isRefusedFor(refused, 'context-length') ? withContextLength(body, errors) : body;
 }
 
-/** For records: the provider's code, or else the gateway's. It is never a free text. */
+/** The name for records: the provider's code, or else the gateway's. It is never a free text. */
 export function failureName(failed: AttemptFailure): string {
   if (failed.kind !== 'refused') return errorCode(failureOf(failed).code);
   const { error, status } = failed;

@@ -33,7 +33,7 @@ export async function redactErrors(bytes: Buffer, redactor: SecretRedactor, held
   return withoutSecrets(bytes, errors, redactor);
 }
 
-/** For an event with a response. Errors that are too large are left out. */
+/** Removes secrets from an event with a response. Errors that are too large are left out. */
 export function redactEventErrors(data: string, redactor: SecretRedactor | null): string {
   if (redactor === null) return data;
   const bytes = Buffer.from(data);
@@ -55,14 +55,14 @@ function withoutSecrets(bytes: Buffer, { found, size }: ErrorPlaces, redactor: S
   return applyEdits(bytes, edits);
 }
 
-/** Each is kept until all are found. OpenAI makes 128 choices at most. */
+/** Maximum number of errors, because each is kept until all are found. OpenAI makes 128 choices at most. */
 const maxErrors = 1_000;
 
 /** Finds members with the name `error`: of an answer, of the response in an event, and of a choice. */
 class ErrorPlaces implements JsonListener {
   readonly maxLevel = 3;
   readonly found: ValuePlace[] = [];
-  /** Of all errors, in bytes. They are redacted in one turn of the event loop. */
+  /** The size of all errors in bytes. They are redacted in one turn of the event loop. */
   size = 0;
   readonly #bytes: Buffer;
   #level: number | null = null;

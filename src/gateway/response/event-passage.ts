@@ -11,19 +11,19 @@ import type { LargeEventWay } from './open-large-event.ts';
 
 /** The way of a stream's events to the client. */
 export interface EventPassage {
-  /** For a large event that does not pass in pieces. */
+  /** How a large event is held that does not pass in pieces. */
   readonly held: Exclude<LargeEventWay, 'passes'>;
-  /** A large event has become more than has passed. */
+  /** True if a large event has become more than has passed. */
   readonly hasMore: boolean;
   readonly pass: (batch: SseBatch) => void;
-  /** The next part of that event. Missing if each passes as a whole. */
+  /** Passes the next part of that event. Missing if each passes as a whole. */
   readonly passMore?: () => void;
   readonly note: (batch: SseBatch) => void;
 }
 
 export type LastEvent = Exclude<EventClassification, { kind: 'empty' | 'no-content' | 'content' | 'gateway-only' }>;
 
-/** Null if the stream is complete. */
+/** The failure; null if the stream is complete. */
 export function failureOf(event: LastEvent, canEnd: boolean): AttemptFailure | null {
   if (event.kind === 'error') return refusalInBody(event.error);
   if (event.kind === 'malformed') return malformed;

@@ -100,7 +100,10 @@ export class EventStreamConsumer implements BodyConsumer {
     }
   }
 
-  /** Whatever arrives proves that the target works, also a line of an event or a piece of a large one. */
+  /**
+   * Marks the target as alive. Whatever arrives proves that it works, also a line of an event or a piece of a large
+   * one.
+   */
   #markAlive(): void {
     if (!this.#answer.hasContent && !this.#answer.isOver) this.#attempt.markAlive(this.#interpreter.hasBegun);
   }
@@ -182,7 +185,7 @@ export class EventStreamConsumer implements BodyConsumer {
     this.#waitForMore();
   }
 
-  /** The rest of what events became, or of the end, is written in turns, as fast as the client takes it. */
+  /** Waits to write the rest of what events became, or of the end: in turns, as fast as the client takes it. */
   #waitForMore(): void {
     if (this.#isAborted || this.#answer.isOver || !this.#passage.hasMore) return;
     this.#attempt.pause();

@@ -10,8 +10,8 @@ import { isNamedJson, type ResponseHandler, type ResponseHead } from './response
 import type { EventStreamResponseOptions, SharedStream } from './shared-stream.ts';
 
 /**
- * Event by event, unchanged. Headers and events before the first content wait for it, so that another attempt can
- * replace an earlier failure.
+ * Passes a stream event by event, unchanged. Headers and events before the first content wait for it, so that another
+ * attempt can replace an earlier failure.
  */
 export class EventStreamResponse implements ResponseHandler, SharedStream {
   readonly options: EventStreamResponseOptions;

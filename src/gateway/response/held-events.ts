@@ -4,30 +4,30 @@ import { GatheredBytes } from '#gateway/framing/gathered-bytes.ts';
 import { maxKeptBytes, type StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { EventStreamResponseOptions } from './shared-stream.ts';
 
-/** Before the first content, in addition to what repeats the request. */
+/** Maximum size of what is held before the first content, in addition to what repeats the request. */
 const maxHeldBytes = 1024 * 1024;
 const maxWholeBytes = 16 * 1024 * 1024;
 
-/** They repeat a request before the first content: `response.created`, `queued` and `in_progress`. */
+/** Number of events that repeat a request before the first content: `response.created`, `queued` and `in_progress`. */
 const repeatingEvents = 3;
-/** A provider may write a character of the request as an escape, which takes up to three times its bytes. */
+/** How many bytes a byte of the request may take, because a provider may write it as an escape. */
 const escapedBytes = 3;
-/** In one event. */
+/** Maximum size of what repeats the request in one event. */
 const maxRepeatedBytes = 8 * 1024 * 1024;
 
 /**
- * Of one attempt; the client does not have them yet. They count in the budget of answers, with all else that the
- * attempt keeps of its stream.
+ * The events of one attempt that are held; the client does not have them yet. They count in the budget of answers, with
+ * all else that the attempt keeps of its stream.
  */
 export class HeldEvents {
   readonly #answerHold: ByteReservation;
   readonly #interpreter: StreamInterpreter;
-  /** Large events have a limit of their own. */
+  /** The limit of small events. Large ones have a limit of their own. */
   readonly #maxSmallBytes: number;
   readonly #maxWindowBytes: number;
   readonly #events = new GatheredBytes();
   #largeBytes = 0;
-  /** Kept by the decompression of the stream. */
+  /** The bytes that the decompression of the stream keeps. */
   #windowBytes = 0;
   openBytes = 0;
 
@@ -58,7 +58,7 @@ export class HeldEvents {
     return this.#answerHold.takeBegun(bytes.length) ? null : noRoom;
   }
 
-  /** The large event was counted while it came. */
+  /** Extends the limit for a large event, which was counted while it came. */
   extendFor(largeBytes: number): void {
     this.#largeBytes += largeBytes;
   }
@@ -67,7 +67,7 @@ export class HeldEvents {
     this.#windowBytes = Math.min(this.#maxWindowBytes, this.#windowBytes + bytes);
   }
 
-  /** Holds nothing afterwards. */
+  /** Takes the held bytes with the next ones. Holds nothing afterwards. */
   takeWith(next: Buffer): Buffer {
     if (next.length > 0) this.#events.add(next);
     const all = this.#events.bytes;
@@ -89,7 +89,7 @@ export class HeldEvents {
   }
 }
 
-/** Before the first content. The gateway's own events may be longer. */
+/** The limit before the first content. The gateway's own events may be longer. */
 function maxRepeatedBefore(repeatedBytes: number): number {
   return repeatingEvents * Math.max(Math.min(maxRepeatedBytes, escapedBytes * repeatedBytes), repeatedBytes);
 }

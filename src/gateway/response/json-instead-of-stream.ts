@@ -9,7 +9,7 @@ import type { ResponseHead } from './response-handler.ts';
 
 const maxBytes = 1024 * 1024;
 
-/** The JSON may contain the reason. */
+/** Reads JSON that came in place of a stream, because it may contain the reason. */
 export class JsonInsteadOfStream implements BodyConsumer {
   readonly #head: ResponseHead;
   readonly #attempt: AttemptControl;

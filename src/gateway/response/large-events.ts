@@ -78,13 +78,13 @@ export class LargeEvents {
     this.#passage.note(batch);
   }
 
-  /** Its error ends the stream. The client has a part of the event. */
+  /** Ends a cut event, whose error ends the stream. The client has a part of it. */
   #endCut(batch: SseBatch): void {
     this.#passage.note(batch);
     this.#answer.fail(malformed);
   }
 
-  /** Counts the bytes, too. */
+  /** True if the bytes can be held. Counts them, too. */
   #canHold(bytes: number): boolean {
     const { answerHold } = this.#stream.options;
     const shortage = answerHold.take(bytes);

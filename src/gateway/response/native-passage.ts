@@ -3,7 +3,7 @@ import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import { type EventPassage, failureOf, type LastEvent } from './event-passage.ts';
 import type { StreamAnswer } from './stream-answer.ts';
 
-/** Events that say nothing may come for minutes, and fast. They are held before the content. */
+/** Maximum size of events that say nothing. They may come for minutes, and fast, and are held before the content. */
 const maxEmptyBytes = 16 * 1024;
 
 const noBytes = Buffer.alloc(0);
@@ -21,7 +21,7 @@ export class NativePassage implements EventPassage {
   }
 
   pass({ bytes, events }: SseBatch): void {
-    /** Start of the bytes that are not written yet. */
+    /** The start of the bytes that are not written yet. */
     let from = 0;
     let hasData = false;
     for (const { start, end, data } of events) {

@@ -5,8 +5,8 @@ import { LargeEvent } from '#gateway/framing/large-event.ts';
 import type { SseBatch } from '#gateway/framing/sse-splitter.ts';
 
 /**
- * While it arrives, it passes in pieces, its bytes are held because only its end says what it is, or its data are held
- * because they are read.
+ * How an event arrives: it passes in pieces, its bytes are held because only its end says what it is, or its data are
+ * held because they are read.
  */
 export type LargeEventWay = 'passes' | 'holds-bytes' | 'holds-data';
 
@@ -31,7 +31,7 @@ export class OpenLargeEvent {
     return this.way !== 'passes';
   }
 
-  /** No more of it passes: an error has begun whose secrets are not removed. */
+  /** True if no more of it passes: an error has begun whose secrets are not removed. */
   get isCut(): boolean {
     return !this.isHeld && this.#event.outline.hasError;
   }
@@ -54,7 +54,7 @@ export class OpenLargeEvent {
     return length;
   }
 
-  /** For a complete event: with its bytes if they are held, and its data or their outline. */
+  /** The batch of a complete event: with its bytes if they are held, and its data or their outline. */
   get batch(): SseBatch {
     const bytes = this.way === 'holds-bytes' ? this.#bytes.bytes : noBytes;
     return { bytes, events: [{ start: 0, end: bytes.length, data: this.#data?.take() ?? this.#event.outline.text }] };

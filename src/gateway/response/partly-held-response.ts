@@ -26,7 +26,7 @@ import {
   writePaced,
 } from './response-handler.ts';
 
-/** A larger answer is passed on as it arrives. */
+/** Maximum size of a held answer. A larger one is passed on as it arrives. */
 const maxHeldBytes = 1024 * 1024;
 
 interface PartlyHeldResponseOptions {
@@ -36,7 +36,7 @@ interface PartlyHeldResponseOptions {
 }
 
 /**
- * For JSON of any size. Holds an answer of at most 1 MiB until that is complete, so that another attempt can replace
+ * Passes JSON of any size. Holds an answer of at most 1 MiB until that is complete, so that another attempt can replace
  * one that breaks. A larger answer passes as it arrives, with back-pressure; one that breaks then ends the connection.
  * Only the usage is parsed.
  */
@@ -90,7 +90,7 @@ export class PartlyHeldResponse implements ResponseHandler {
     return null;
   }
 
-  /** So that no client mistakes its part for a complete answer. */
+  /** Breaks the answer, so that no client mistakes its part for a complete one. */
   abort(): void {
     this.#options.response.destroy();
   }

@@ -11,26 +11,27 @@ import { contentOf, providerRequestIdField, providerRequestIdIn } from '#gateway
 export interface ResponseHead {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Null if the body has OpenAI's form. */
+  /** The translator; null if the body has OpenAI's form. */
   readonly translator: ResponseTranslator | null;
   readonly provider: string;
-  /** For errors inside of the answer; null without secrets. */
+  /** The redactor for errors inside of the answer; null without secrets. */
   readonly redactor: SecretRedactor | null;
   /** The catalogue's model, and `provider/model`. */
   readonly servedFrom: { readonly model: string; readonly target: string };
-  /** They name the target to the client; alternating names and values. */
+  /** Headers that name the target to the client, as alternating names and values. */
   readonly servedBy: ReadonlyArray<string>;
   /** After this silence the client of a stream gets the head without content; 0 for never. */
   readonly earlyHeadMs: number;
   /**
-   * Name and value; empty if the cost is not known. Null if the target has no price, or if the key may not read usage.
+   * The name and value of the header with the cost; empty if the cost is not known. Null if the target has no price, or
+   * if the key may not read usage.
    * @param reported by the provider when the head is sent
    */
   readonly costHeader: ((reported: ReportedConsumption) => ReadonlyArray<string>) | null;
   readonly keeping: Keeping;
 }
 
-/** Done before the client has the answer. If it rejects, the attempt fails. */
+/** Work that is done before the client has the answer. If it rejects, the attempt fails. */
 export interface Keeping {
   /**
    * Is done before the client has any byte of the answer but its head; null for nothing.
@@ -46,21 +47,21 @@ export interface Keeping {
   readonly beforeLastByte: ((last: Buffer) => Promise<Buffer>) | null;
 }
 
-/** Whole, event by event, or byte by byte. A call has one for all its attempts. */
+/** Handles responses: whole, event by event, or byte by byte. A call has one handler for all its attempts. */
 export interface ResponseHandler {
   readonly receive: (head: ResponseHead, attempt: AttemptControl) => BodyConsumer;
-  /** The client has received a part: the call cannot start again. */
+  /** True if the client has received a part: the call cannot start again. */
   readonly hasBegun: boolean;
-  /** The client has the head of an answer, with or without a part of it. Missing if they come together. */
+  /** True if the client has the head of an answer, with or without a part of it. Missing if they come together. */
   readonly hasHead?: boolean;
   /** The text that the client has received; null if no other target may continue it. */
   readonly continuation: () => string | null;
-  /** The head was sent. Ends the answer in a way that clients cannot mistake for a complete answer. */
+  /** Ends an answer whose head was sent, in a way that clients cannot mistake for a complete answer. */
   readonly abort: (failure: AttemptFailure) => void;
-  /** The answer has arrived except for its usage, which the provider may still send. */
+  /** True if the answer has arrived except for its usage, which the provider may still send. */
   readonly isAwaitingUsage: boolean;
   /**
-   * After a completed attempt, for what waits for `beforeLastByte`. Missing if nothing waits. If it rejects, the
+   * Delivers, after a completed attempt, what waits for `beforeLastByte`. Missing if nothing waits. If it rejects, the
    * attempt has failed.
    */
   readonly deliver?: () => Promise<void>;
@@ -68,10 +69,10 @@ export interface ResponseHandler {
   readonly close?: () => void;
 }
 
-/** A few bytes may decompress to very many, which blocks the event loop. */
+/** Maximum size after decompression. A few bytes may decompress to very many, which blocks the event loop. */
 const maxDecompressedBytes = 16 * 1024 * 1024;
 
-/** Decompressed, without a byte order mark; null if it cannot be decompressed. */
+/** The decompressed content, without a byte order mark; null if it cannot be decompressed. */
 export function heldContent({ headers }: ResponseHead, sent: Buffer): Buffer | null {
   const content = contentOf(headers, sent, maxDecompressedBytes);
   return content === null ? null : withoutByteOrderMark(content);
@@ -83,22 +84,25 @@ export function isNamedJson({ headers }: Pick<ResponseHead, 'headers'>): boolean
   return isJsonType.test(headers['content-type'] ?? '');
 }
 
-/** For an answer that was read as JSON, whatever the provider calls it. */
+/** The type of an answer that was read as JSON, whatever the provider calls it. */
 export function jsonTypeOf(head: Pick<ResponseHead, 'headers'>): string {
   return isNamedJson(head) ? String(head.headers['content-type']) : 'application/json';
 }
 
-/** The provider is read further when the client has received the piece. */
+/** Writes a piece. The provider is read further when the client has received it. */
 export function writePaced(response: Client, piece: Buffer, attempt: AttemptControl): void {
   if (response.write(piece)) return;
   attempt.pause();
   response.onceDrained(() => attempt.resume());
 }
 
-/** Of the provider, in addition to the content type. */
+/** Headers of the provider that clients see in addition to the content type. */
 const visibleHeaders = ['content-language', 'openai-processing-ms', 'openai-version'];
 
-/** Alternating names and values. @param reported from it the cost follows; null leaves the cost out */
+/**
+ * Creates the headers as alternating names and values.
+ * @param reported from it the cost follows; null leaves the cost out
+ */
 export function createRelayedHeaders(
   head: ResponseHead,
   contentType: string,
@@ -117,7 +121,7 @@ export function copyHeader(fields: string[], { headers }: ResponseHead, name: st
   if (typeof value === 'string' && isSendable(value)) fields.push(name, value);
 }
 
-/** Node refuses some that providers send. */
+/** True for a header that Node sends. It refuses some that providers send. */
 function isSendable(value: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }

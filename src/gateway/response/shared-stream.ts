@@ -14,11 +14,11 @@ export interface EventStreamResponseOptions {
   readonly isHeldWhole: boolean;
   /** Whether another target may continue the text so far. Default: false. */
   readonly canContinue?: boolean;
-  /** The first and last events repeat them. Default: 0. */
+  /** Number of bytes that the first and last events repeat. Default: 0. */
   readonly repeatedBytes?: number;
-  /** Sent in silence. Missing if nothing is sent before the content, and in its gaps. */
+  /** What is sent in silence. Missing if nothing is sent before the content, and in its gaps. */
   readonly signOfLife?: string;
-  /** For a stream that fails before its first content; null or missing if the form of errors has them. */
+  /** The events of a stream that fails before its first content; null or missing if the form of errors has them. */
   readonly failedStream?: (error: JsonObject) => string | null;
 }
 
@@ -28,7 +28,7 @@ export interface SharedStream {
   readonly client: ClientStream;
   /** Null while the last event has not come. */
   lastEvent: (() => Promise<void>) | null;
-  /** The event passes in pieces. Its text is not kept, so no other target can continue it. */
+  /** Begins an event that passes in pieces. Its text is not kept, so no other target can continue it. */
   readonly beginPieces: () => void;
   readonly endPieces: () => void;
 }

@@ -13,15 +13,15 @@ const noBytes = Buffer.alloc(0);
 /** How often the end of a translated answer repeats what was kept of it. */
 const maxRepetitions = 5;
 
-/** Of one attempt: held until it may begin, then written as fast as the client takes it. */
+/** The answer of one attempt: held until it may begin, then written as fast as the client takes it. */
 export class StreamAnswer {
   readonly held: HeldEvents;
   readonly pace: ClientPace;
-  /** It continues the answer of another attempt. */
+  /** True if it continues the answer of another attempt. */
   readonly isContinuation: boolean;
   readonly #stream: SharedStream;
   readonly #head: ResponseHead;
-  /** Made with the provider's headers, before any content. */
+  /** The head, made with the provider's headers, before any content. */
   readonly #clientHead: ClientStreamHead;
   readonly #attempt: AttemptControl;
   readonly #interpreter: StreamInterpreter;
@@ -61,12 +61,12 @@ export class StreamAnswer {
     return { tokens: this.#interpreter.tokens, audioSeconds: null };
   }
 
-  /** If the target stays silent, its client gets the head without content. */
+  /** Awaits content. If the target stays silent, its client gets the head without content. */
   awaitContent(): void {
     this.#stream.client.awaitContent(this.#clientHead, this.#head.earlyHeadMs);
   }
 
-  /** Called as soon as the attempt has its consumer. */
+  /** Refuses the answer as soon as the attempt has its consumer. */
   refuse(): void {
     this.isOver = true;
     queueMicrotask(() => this.#attempt.fail(malformed));
@@ -109,7 +109,7 @@ export class StreamAnswer {
     return null;
   }
 
-  /** With the end that the interpreter writes. A long end is passed in parts after this. */
+  /** Finishes with the end that the interpreter writes. A long end is passed in parts after this. */
   finish(): void {
     if (this.isEnding) return;
     const isPassed = this.#isPrepared && this.#head.keeping.beforeLastByte === null;
@@ -127,7 +127,7 @@ export class StreamAnswer {
     } else if (!this.isOver) this.complete(first);
   }
 
-  /** What is stored before the client has it is made as a whole. */
+  /** Finishes what is stored before the client has it, which is made as a whole. */
   #finishWhole(): void {
     const { keptBytes } = this.#interpreter;
     if (keptBytes > 0) this.count(maxRepetitions * keptBytes);
@@ -182,7 +182,7 @@ export class StreamAnswer {
     this.#stream.client.write(this.#withHeld(bytes), this.pace);
   }
 
-  /** A continuation begins, too: its client gets the name of the target. */
+  /** Begins the answer. A continuation begins, too: its client gets the name of the target. */
   #begin(): void {
     this.#hasBegun = true;
     // The usage of an answer that is passed on as it arrives comes after its head.

@@ -46,17 +46,17 @@ import {
 interface WholeResponseOptions {
   readonly response: Client;
   readonly answerHold: ByteReservation;
-  /** Of a JSON answer; null if the answer may be of any kind. */
+  /** The member of a JSON answer; null if the answer may be of any kind. */
   readonly requiredMember: string | null;
-  /** The whole answer becomes values. Other answers may have any number of values. Default false. */
+  /** True if the whole answer becomes values. Other answers may have any number of values. Default false. */
   readonly isParsed?: boolean;
 }
 
-/** Held until it is complete, so that another attempt can replace one that breaks. */
+/** Holds an answer until it is complete, so that another attempt can replace one that breaks. */
 export class WholeResponse implements ResponseHandler {
   readonly #options: WholeResponseOptions;
   hasBegun = false;
-  /** The answer has its usage in it. */
+  /** False, because the answer has its usage in it. */
   readonly isAwaitingUsage = false;
   /** Only for `HeldAnswer`: sends an answer that is complete; null if none waits. */
   waiting: (() => Promise<void>) | null = null;
@@ -77,7 +77,7 @@ export class WholeResponse implements ResponseHandler {
     // It begins and ends in one step: there is nothing to break off.
   }
 
-  /** @throws what the work before it throws; the client has nothing of the answer then */
+  /** Sends an answer that waits. @throws what the work before it throws; the client has nothing of the answer then */
   async deliver(): Promise<void> {
     const send = this.waiting;
     this.waiting = null;
@@ -87,10 +87,10 @@ export class WholeResponse implements ResponseHandler {
   }
 }
 
-/** A translation takes a few turns of the event loop. */
+/** Maximum size of a translated answer. A translation takes a few turns of the event loop. */
 export const maxTranslatedBytes = 8 * 1024 * 1024;
 
-/** Of one attempt. Its reading waits for turns until the attempt is over. */
+/** Holds the answer of one attempt. Its reading waits for turns until the attempt is over. */
 class HeldAnswer implements BodyConsumer, WorkOwner {
   readonly owner: string;
   readonly #whole: WholeResponse;
@@ -100,7 +100,7 @@ class HeldAnswer implements BodyConsumer, WorkOwner {
   readonly #held: HeldBody;
   readonly #requiredMember: string | null;
   readonly #isJson: boolean;
-  /** All JSON becomes values, because it is translated or kept. */
+  /** True if all JSON becomes values, because it is translated or kept. */
   readonly #isParsed: boolean;
   readonly #contentType: string;
   #valueBytes = 0;
@@ -186,7 +186,10 @@ class HeldAnswer implements BodyConsumer, WorkOwner {
     }
   }
 
-  /** An answer that passes although it has errors inside of it. @returns null if they are too many */
+  /**
+   * Removes secrets from an answer that passes although it has errors inside of it.
+   * @returns null if they are too many
+   */
   async #redact(body: Buffer, value: ForeignJson): Promise<Buffer | null> {
     const { redactor } = this.#head;
     return redactor === null || !hasErrors(value) ? body : redactErrors(body, redactor, this);
@@ -227,7 +230,7 @@ class HeldAnswer implements BodyConsumer, WorkOwner {
     else this.#send(answer);
   }
 
-  /** The answer may wait for what is done before the client has it. */
+  /** Sends the answer, which may wait for what is done before the client has it. */
   #send({ contentType, body }: TranslatedBody): void {
     const { response, answerHold } = this.#options;
     const { status, keeping } = this.#head;
@@ -272,8 +275,8 @@ function isFailure(answer: TranslatedBody | AttemptFailure): answer is AttemptFa
 const maxHeldBytes = 64 * 1024 * 1024;
 
 /**
- * In memory, until it is whole. Its attempt fails if it has too many bytes, if the node has no room, or if it is to be
- * parsed and has more than may be.
+ * Holds a body in memory until it is whole. Its attempt fails if it has too many bytes, if the node has no room, or if
+ * it is to be parsed and has more than may be.
  */
 export class HeldBody {
   readonly #attempt: AttemptControl;
@@ -282,7 +285,7 @@ export class HeldBody {
   readonly #gathered = new GatheredBytes();
   /** Whether nothing but white space has arrived. */
   #isBlank = true;
-  /** Null while the body is small: that is scanned when it is parsed. */
+  /** The scan; null while the body is small: that is scanned when it is parsed. */
   #scan: ForeignJsonScan | null = null;
 
   /** @param isParsed JSON that is not compressed is parsed as it arrives */
@@ -296,7 +299,7 @@ export class HeldBody {
     return this.#gathered.bytes;
   }
 
-  /** Null if nothing has counted the values in what has arrived. */
+  /** The scan; null if nothing has counted the values in what has arrived. */
   get scan(): ForeignJsonScan | null {
     return this.#scan;
   }

@@ -25,13 +25,16 @@ import { cleanUpLater } from './provider-copy.ts';
 interface BackgroundRequest {
   readonly action: 'get' | 'cancel';
   readonly isStreamed: boolean;
-  /** Without a question mark; empty for none. */
+  /** The query without a question mark; empty for none. */
   readonly query: string;
-  /** Used if another call has stored the end of the response meanwhile. */
+  /** Answers if another call has stored the end of the response meanwhile. */
   readonly answerFrom: (stored: KeptTurn) => CallResult | Promise<CallResult>;
 }
 
-/** An answer with the finished response is stored, its usage is recorded, and the provider's copy is deleted. */
+/**
+ * Relays a stored response. An answer with the finished one is stored, its usage is recorded, and the provider's copy
+ * is deleted.
+ */
 export async function relayBackground(
   call: GatewayCall,
   turn: KeptTurn,
@@ -50,7 +53,7 @@ const targetGone = failure(
   'The target that makes this response is not in the configuration any more. Tell the operator.',
 );
 
-/** With the generation of the project when the call began. */
+/** A target, with the generation of the project when the call began. */
 interface BegunTarget extends ResolvedTarget {
   readonly generation: ProjectGeneration;
 }
@@ -96,7 +99,10 @@ class BackgroundRelay {
     return E.right(report);
   }
 
-  /** A call that stores the end of a response deletes the provider's copy. This one may then not find it there. */
+  /**
+   * Takes over an answer. A call that stores the end of a response deletes the provider's copy. This one may then not
+   * find it there.
+   */
   readonly #takeOver = async (failure: AttemptFailure): Promise<boolean> => {
     if (failure.kind !== 'refused' || failure.status !== 404) return false;
     const { projectId, id } = this.#turn.outline;

@@ -33,7 +33,7 @@ export function isFinished({ status }: JsonObject): boolean {
   return endings.includes(status);
 }
 
-/** In the current configuration. @returns null for a missing target, or one without such responses */
+/** Finds the target in the current configuration. @returns null for a missing target, or one without such responses */
 export function resolveTarget(
   { configuration }: Pick<ProviderAccess, 'configuration'>,
   { model, target: id }: BackgroundTarget,
@@ -56,7 +56,7 @@ function answersInBackground(provider: Provider | undefined): provider is Resolv
 export interface CopyRequest {
   readonly action: 'get' | 'cancel' | 'delete';
   readonly id: string;
-  /** Missing for the limit of the target's calls. */
+  /** The time limit; missing for that of the target's calls. */
   readonly maxMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -67,7 +67,7 @@ export type CopyAnswer =
   | { readonly kind: 'gone' }
   | { readonly kind: 'failed'; readonly failure: AttemptFailure };
 
-/** Without a retry. */
+/** Calls the target without a retry. */
 export async function callTarget(
   { held: { answer } }: Pick<ProviderAccess, 'held'>,
   { provider, target }: ResolvedTarget,

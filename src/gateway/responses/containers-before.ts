@@ -6,7 +6,7 @@ import type { NamedItem } from './named-item.ts';
 
 const maxUnknown = 5_000;
 
-/** A request only names these items. */
+/** Items that a request only names. */
 interface StoredItems {
   readonly projectId: string;
   readonly turns: ReadonlyArray<KeptTurn>;
@@ -14,7 +14,8 @@ interface StoredItems {
 }
 
 /**
- * In the turns before a request and in the items that it names. A container whose provider is unknown is left out.
+ * Finds containers in the turns before a request and in the items that it names. A container whose provider is unknown
+ * is left out.
  * @throws UnavailableError
  */
 export async function findContainersBefore(
@@ -37,7 +38,7 @@ export async function findContainersBefore(
   });
 }
 
-/** Only what is in its output is of its own provider. */
+/** The providers of containers. Only what is in its output is of its own provider. */
 function providersIn({ text, outline }: KeptTurn): ReadonlyMap<string, string | null> {
   return new Map(text.containers.map(({ id, isMade }) => [id, isMade ? outline.provider : null]));
 }

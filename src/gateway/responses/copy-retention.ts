@@ -7,15 +7,17 @@ import type { ProviderAccess } from './background-target.ts';
 import { countCopy, endCopy, forgetCopy, type NotDeleted } from './provider-copy.ts';
 
 const intervalMs = 60_000;
-/** For messages. */
+/** What the messages call the store. */
 const store = 'The store of responses, whose copies at providers are to be deleted';
 const maxCopiesAtOnce = 1_000;
 const maxCallMs = 30_000;
 
-/** Before the next check of a copy. Most responses are finished, read and deleted within it. */
+/** The pause before the next check of a copy. Most responses are finished, read and deleted within it. */
 export const checkPauseMs = 10 * 60_000;
 const maxPauseMs = 24 * 60 * 60_000;
-/** With the pauses between them about 30 days, after which a provider keeps no copy. */
+/**
+ * Maximum number of failures. With the pauses between them that is about 30 days, after which a provider keeps no copy.
+ */
 const maxFailures = 36;
 
 interface CopyRetentionOptions {
@@ -23,7 +25,7 @@ interface CopyRetentionOptions {
     Gateway,
     'log' | 'relayDependencies' | 'responses' | 'acquireConfiguration' | 'releaseConfiguration'
   >;
-  /** In ms since 1970. Default: the clock of the machine. */
+  /** The time in ms since 1970. Default: the clock of the machine. */
   readonly now?: () => number;
 }
 
@@ -50,7 +52,7 @@ export class CopyRetention {
     const gateway = this.#gateway;
     const configuration = gateway.acquireConfiguration();
     const access = { gateway, configuration, held: { answer: { takeBegun: () => true } } };
-    /** A target that does not answer is not called again for each of its copies. */
+    /** Targets that do not answer, and are not called again for each of their copies. */
     const failing = new Set<string>();
     try {
       for (const copy of await gateway.responses.copies.due(this.#now(), maxCopiesAtOnce)) {
@@ -76,7 +78,7 @@ export class CopyRetention {
     return failure === null || failure === 'unknown-target';
   }
 
-  /** A response exists whose end was not read. */
+  /** True if a response exists whose end was not read. */
   async #isUnfinished({ projectId, id }: CopyName): Promise<boolean> {
     const [outline] = await this.#gateway.responses.store.ofItems(projectId, [], [id]);
     return outline !== undefined && outline.background !== null;

@@ -31,25 +31,25 @@ import { emptyReasoning } from './sent-item.ts';
 
 export interface ExpandedRequest {
   readonly request: ResponsesRequest;
-  /** Null if the request continues no response. */
+  /** The response that the request continues; null if it continues none. */
   readonly previous: ResponseOutline | null;
-  /** Ids of responses whose items the input names. */
+  /** The ids of responses whose items the input names. */
   readonly referenced: ReadonlyArray<string>;
   readonly reasoning: SentReasoning;
-  /** Named by the request, or in the items that are put into it. */
+  /** The containers that the request names, or the items that are put into it. */
   readonly containers: ReadonlyArray<NamedContainer>;
-  /** Ids of files of earlier turns. */
+  /** The ids of files of earlier turns that are gone. */
   readonly gone: ReadonlyArray<string>;
 }
 
 interface SentReasoning {
-  /** They name the provider that has made it. */
+  /** Edits that name the provider that has made the reasoning. */
   readonly marks: ReadonlyArray<Edit>;
-  /** No stored response has made these. */
+  /** Ids that no stored response has made. */
   readonly unknownIds: ReadonlyArray<string>;
 }
 
-/** In one request, looked up by their ids. */
+/** Maximum number of references in one request, which are looked up by their ids. */
 const maxReferences = 5_000;
 
 const tooManyReferences = invalidInput([
@@ -78,7 +78,7 @@ export async function expandRequest(
   return E.isLeft(read) ? read : E.right({ ...expanded.right, gone, request: { ...read.right, before: whole.before } });
 }
 
-/** The id is in an item that the client has not sent: of a turn before, or one that is named by its id. */
+/** True if the id is in an item that the client has not sent: of a turn before, or one that is named by its id. */
 function earlierIn({ bytes, members, items }: ResponsesRequest, whole: ResponsesRequest): (id: NamedId) => boolean {
   const input = lastMember(members, 'input');
   const isText = input !== undefined && typeof scalarValue(bytes, input) === 'string';
@@ -100,7 +100,7 @@ class Expansion {
   readonly #call: GatewayCall;
   readonly #request: ResponsesRequest;
   readonly #limits: GatewayLimits;
-  /** No memory was left for what is stored. */
+  /** The failure if no memory was left for what is stored. */
   #shortage: Failure | null = null;
 
   constructor(call: GatewayCall, request: ResponsesRequest) {
@@ -213,7 +213,7 @@ class Expansion {
     return idsOutside(turns, await gateway.responses.turns.needsOf(caller.projectId, ids));
   }
 
-  /** Those that have made the items, and were not deleted. */
+  /** The turns that have made the items, and were not deleted. */
   async #turnsOf(items: ReadonlyArray<string>): Promise<ReadonlyArray<KeptTurn> | NotRead> {
     if (items.length === 0) return [];
     const { gateway, caller } = this.#call;
@@ -240,7 +240,7 @@ class Expansion {
     return { marks, unknownIds: sent.flatMap(({ id }) => (providers.has(reasoningName(id)) ? [] : [id])) };
   }
 
-  /** What is read counts as a part of the body. */
+  /** The limits of reading. What is read counts as a part of the body. */
   get #readLimits(): TurnReadLimits {
     return {
       maxBytes: this.#limits.maxJsonBytes,
@@ -299,7 +299,7 @@ class Expansion {
   }
 }
 
-/** Without the named item the request means something else. Reasoning may be left out. */
+/** True if without the named item the request means something else. Reasoning may be left out. */
 function isRequired(item: ListedObject): boolean {
   return isItemReference(item) && item.type !== 'reasoning';
 }
@@ -331,7 +331,7 @@ function previousNotFound(id: string): Failure {
   });
 }
 
-/** The request is too large with the turns before it. */
+/** The failure if the request is too large with the turns before it. */
 function conversationTooLong({ maxJsonBytes }: GatewayLimits): Failure {
   const detail = `The conversation has more than ${maxJsonBytes} bytes (MAX_JSON_BYTES) or ${maxTurns} turns, the maximum of one that is continued.`;
   return failure('conversation-too-long', detail, {
@@ -339,7 +339,7 @@ function conversationTooLong({ maxJsonBytes }: GatewayLimits): Failure {
   });
 }
 
-/** All turns of the conversation are read together. */
+/** The failure for too many values. All turns of the conversation are read together. */
 function tooMuchToRead({ maxJsonValues }: GatewayLimits): Failure {
   const detail = `The conversation names files, adds tools or is compacted, and has more than ${maxJsonValues} values (MAX_GATEWAY_VALUES), ${maxPlaces} items with their types, ids and roles, or ${maxIdsOfConversation} ids.`;
   return failure('conversation-too-long', detail, {

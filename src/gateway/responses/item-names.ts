@@ -3,22 +3,22 @@ import { signatureIn } from '#gateway/protocols/signature-text.ts';
 import { responseIdNamedBy } from '#responses/response-ids.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
 
-/** Begins the names of containers. No item has such a name. */
+/** The beginning of the names of containers. No item has such a name. */
 const containerPrefix = 'container:';
 
-/** Begins the names of reasoning, by which the provider is found that can read its opaque part. */
+/** The beginning of the names of reasoning, by which the provider is found that can read its opaque part. */
 const reasoningPrefix = 'reasoning:';
 
 export function containerName(id: string): string {
   return containerPrefix + id;
 }
 
-/** The provider of reasoning is found by it. */
+/** The name by which the provider of reasoning is found. */
 export function reasoningName(id: string): string {
   return reasoningPrefix + id;
 }
 
-/** Given by the client, of the request's own input. */
+/** The names that the client has given to the request's own input. */
 export function inputNames({ items }: Pick<ResponsesRequest, 'items'>): ReadonlyArray<string> {
   return items.flatMap((item) => (item.id === null || isItemReference(item) || !isName(item.id) ? [] : [item.id]));
 }
@@ -43,13 +43,13 @@ export function isName(id: string): boolean {
   return !id.startsWith(containerPrefix) && !id.startsWith(reasoningPrefix);
 }
 
-/** Of an item, such as reasoning, whose opaque part only its provider can read. */
+/** The reasoning of an item whose opaque part only its provider can read. */
 function reasoningIn({ id, encrypted_content: value }: JsonObject): ReadonlyArray<string> {
   const isOpaque = typeof value === 'string' && signatureIn(value) === null;
   return isOpaque && typeof id === 'string' ? [id] : [];
 }
 
-/** The code of the item ran in it. */
+/** The container in which the code of the item ran. */
 function containerIn({ container_id: id, environment }: JsonObject): ReadonlyArray<string> {
   if (typeof id === 'string') return [id];
   return isObject(environment) && typeof environment.container_id === 'string' ? [environment.container_id] : [];

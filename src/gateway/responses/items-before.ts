@@ -10,7 +10,7 @@ import type { NamedItem } from './named-item.ts';
 import { type ItemBytes, keptBytes, sentTo, withReasoningMark, withTakenId } from './sent-item.ts';
 
 export class ItemsOfTurns implements ItemsBefore {
-  /** Approximately. */
+  /** The approximate size. */
   readonly size: number;
   readonly #turns: ReadonlyArray<KeptTurn>;
   readonly #found: ReadonlyMap<string, NamedItem>;
@@ -28,7 +28,7 @@ export class ItemsOfTurns implements ItemsBefore {
     return this.#named.reduce((sum, { values }) => sum + values, ownValues);
   }
 
-  /** Some item must differ between targets, also one of another conversation. */
+  /** True if some item must differ between targets, also one of another conversation. */
   get mustBeInInput(): boolean {
     const named = this.#named;
     return this.#turns.some(({ text }) => text.mustBeInInput) || named.some(({ mustBeInInput }) => mustBeInInput);
@@ -42,7 +42,7 @@ export class ItemsOfTurns implements ItemsBefore {
     });
   }
 
-  /** JSON texts for any target, with commas between them. */
+  /** The JSON texts for any target, with commas between them. */
   get text(): ItemBytes {
     return this.#markedTexts(this.#turns);
   }
@@ -67,7 +67,7 @@ export class ItemsOfTurns implements ItemsBefore {
     });
   }
 
-  /** Each as often as it is named. */
+  /** The named items, each as often as it is named. */
   get #named(): ReadonlyArray<NamedItem> {
     return this.#turns.flatMap(({ text }) => text.references.flatMap((id) => this.#found.get(id) ?? []));
   }
@@ -76,12 +76,12 @@ export class ItemsOfTurns implements ItemsBefore {
 const comma = Buffer.from(',');
 const openBracket = Buffer.from('[');
 const closeBracket = Buffer.from(']');
-/** For a turn: commas, and the message that a text is. */
+/** Number of bytes that a turn needs for commas, and for the message that a text is. */
 const bytesBetween = messageStart.length + 3;
 
 type ChangedPart = Extract<ItemsPart, { readonly kind: 'reference' | 'reasoning' | 'opaque' | 'call' }>;
 
-/** In pieces, with commas between them. @param change null for what is left out */
+/** Joins texts in pieces, with commas between them. @param change null for what is left out */
 function joined(
   turns: ReadonlyArray<KeptTurn>,
   change: (turn: KeptTurn, part: ChangedPart) => ItemBytes | null,

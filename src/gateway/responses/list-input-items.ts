@@ -16,7 +16,7 @@ import { keptBytes } from './sent-item.ts';
 export interface ItemPageRequest {
   readonly limit: number;
   readonly order: 'asc' | 'desc';
-  /** Id of the item before the page; null for the first page. */
+  /** The id of the item before the page; null for the first page. */
   readonly after: string | null;
 }
 
@@ -24,7 +24,7 @@ export interface ItemPageRequest {
 const turnsTogether = 16;
 
 /**
- * The response's own items, and those of the turns before it. It reads the turns of the page alone, whatever the
+ * Lists the response's own items, and those of the turns before it. It reads the turns of the page alone, whatever the
  * conversation has.
  * @throws UnavailableError
  */
@@ -52,7 +52,7 @@ class InputListing {
   readonly #request: ItemPageRequest;
   readonly #maxBytes: number;
   #bytes = 0;
-  /** Ids of all responses of the list, once they are needed. */
+  /** The ids of all responses of the list, once they are needed. */
   #chain: Promise<ReadonlySet<string>> | null = null;
   readonly #needs = new Map<string, Promise<ReadonlySet<string>>>();
 
@@ -76,7 +76,10 @@ class InputListing {
     return answeredHere;
   }
 
-  /** Searched first where the id of the item says, because the other turns need not be read then. */
+  /**
+   * The page after an item. It is searched first where the id of the item says, because the other turns need not be
+   * read then.
+   */
   async #pageAfter(after: string): Promise<Page | null> {
     const { projectId } = this.#last;
     const found = await this.#turns.outlinesOfItems(projectId, [after]);
@@ -121,7 +124,7 @@ class InputListing {
     return new PageOfTurn(turn, { ...wanted, isInputAlone, order: this.#request.order }).find();
   }
 
-  /** In the order of the page, from one that is likely to have its beginning. */
+  /** The outlines in the order of the page, from one that is likely to have its beginning. */
   async *#outlinesFrom(likely: ReadonlySet<string> | null): AsyncGenerator<ResponseOutline> {
     let isSkipped = likely !== null;
     for await (const outline of this.#outlines()) {
@@ -178,7 +181,7 @@ class InputListing {
     return (await this.#chain).has(id);
   }
 
-  /** Responses whose items a turn names. */
+  /** The responses whose items a turn names. */
   #needsOf({ projectId, id }: ResponseOutline): Promise<ReadonlySet<string>> {
     const needs = this.#needs.get(id) ?? this.#turns.needsOf(projectId, [id]);
     this.#needs.set(id, needs);

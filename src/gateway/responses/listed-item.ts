@@ -4,7 +4,10 @@ import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
 
 const names = wantedNames({ type: [], id: [], status: [], role: [], content: [] });
 
-/** With a type and its id in the list, and the text of a message as a part. Every other byte is as it is stored. */
+/**
+ * The item with a type and its id in the list, and the text of a message as a part. Every other byte is as it is
+ * stored.
+ */
 export async function listedItem(item: Buffer, id: string | null): Promise<Buffer> {
   const read = await readJsonRequest(item, names, Number.POSITIVE_INFINITY);
   if (E.isLeft(read)) return item;
@@ -29,7 +32,7 @@ function partOf(role: string, text: string): string {
     : `[{"type":"input_text","text":${text}}]`;
 }
 
-/** The referenced item is not found any more. */
+/** An item that only names one that is not found any more. */
 export function listedReference(id: string | null): Buffer {
   return Buffer.from(JSON.stringify({ type: 'item_reference', id }));
 }

@@ -26,7 +26,7 @@ interface FoundItem {
 type OpaquePart = Extract<ItemsPart, { readonly kind: 'reasoning' | 'opaque' }>;
 type CallPart = Extract<ItemsPart, { readonly kind: 'call' }>;
 
-/** A request, or a turn before it, names it by its id. */
+/** An item that a request, or a turn before it, names by its id. */
 export class NamedItem {
   readonly turn: KeptTurn;
   readonly containerId: string | null;
@@ -40,12 +40,12 @@ export class NamedItem {
     this.part = part;
   }
 
-  /** It must differ between targets. */
+  /** True if it must differ between targets. */
   get mustBeInInput(): boolean {
     return this.turn.text.mustBeInInput;
   }
 
-  /** JSON for any target. Reasoning in it names the provider that can read its opaque part. */
+  /** The JSON for any target. Reasoning in it names the provider that can read its opaque part. */
   get text(): ItemBytes {
     const { text, outline } = this.turn;
     const part = this.part;
@@ -54,12 +54,12 @@ export class NamedItem {
     return withReasoningMark(text.bytes, part, outline.provider) ?? emptyReasoning;
   }
 
-  /** Approximately. */
+  /** The approximate size. */
   get size(): number {
     return lengthOf(this.text);
   }
 
-  /** JSON; null if the provider does not get the item. */
+  /** The JSON for a provider; null if it does not get the item. */
   textFor(provider: string): ItemBytes | null {
     const { text, outline } = this.turn;
     const part = this.part;
@@ -69,13 +69,10 @@ export class NamedItem {
   }
 }
 
-/** Searched in one turn of the event loop. */
+/** Number of bytes that are searched in one turn of the event loop. */
 const maxBytesOfSlice = 512 * 1024;
 
-/**
- * By their ids. Of those with the same id the latest is found.
- * @param turns in their order
- */
+/** Finds items by their ids. Of those with the same id the latest is found. @param turns in their order */
 export async function findItems(
   wanted: ReadonlySet<string>,
   turns: ReadonlyArray<KeptTurn>,
@@ -119,7 +116,7 @@ async function searchTurn(kept: KeptTurn, wanted: ReadonlySet<string>, found: Ma
   for (const [id, item] of inTurn) found.set(id, item);
 }
 
-/** Of the message that a text is. */
+/** Number of values of the message that a text is. */
 const valuesOfMessage = 4;
 
 function partOf(bytes: Buffer, item: ScannedItem): FoundItem['part'] {
@@ -135,7 +132,7 @@ function containerIdOf(bytes: Buffer, { containerId }: ScannedItem): string | nu
   return containerId === null ? null : stringIn(bytes, containerId.start, containerId.end);
 }
 
-/** Null for an item of a provider that gives no ids. */
+/** The id; null for an item of a provider that gives no ids. */
 export function idOf({ outline, text: { bytes } }: KeptTurn, item: ScannedItem): string | null {
   const { id, list, index } = item;
   if (id !== null && bytes[id.start] === quote) return stringIn(bytes, id.start, id.end);
@@ -143,7 +140,7 @@ export function idOf({ outline, text: { bytes } }: KeptTurn, item: ScannedItem):
   return itemIdOf(itemPrefixOf(typeOf(bytes, item)), { responseId: outline.id, list, index });
 }
 
-/** The reference is listed under it. That of the item that it names may come more than once in a list. */
+/** The id under which the reference is listed. That of the item that it names may come more than once in a list. */
 export function idOfReference({ outline }: KeptTurn, { list, index }: ScannedItem): string {
   return itemIdOf(itemPrefixOf('item_reference'), { responseId: outline.id, list, index });
 }
@@ -152,7 +149,7 @@ export function idOfText({ outline }: KeptTurn): string {
   return itemIdOf(itemPrefixOf('message'), { responseId: outline.id, list: 'input', index: 0 });
 }
 
-/** An item without a type is a message. */
+/** The type. An item without one is a message. */
 function typeOf(bytes: Buffer, { type }: ScannedItem): string {
   if (type === null || bytes[type.start] !== quote) return 'message';
   return stringIn(bytes, type.start, type.end);

@@ -6,7 +6,7 @@ import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { stringIn } from '#shared/json/json-scanner.ts';
 import { idOf, idOfReference, idOfText } from './named-item.ts';
 
-/** The id is null for an item of a provider that gives no ids. */
+/** An item of a page. The id is null for an item of a provider that gives no ids. */
 export interface ItemOfPage {
   readonly part: ItemsPart;
   readonly id: string | null;
@@ -14,18 +14,18 @@ export interface ItemOfPage {
 
 /** What a page takes of a turn. */
 interface PartOfPage {
-  /** Id of the item after which the page begins; null if it was found before. */
+  /** The id of the item after which the page begins; null if it was found before. */
   readonly after: string | null;
   readonly count: number;
   readonly order: 'asc' | 'desc';
-  /** The output does not belong to the list. */
+  /** True if the output does not belong to the list. */
   readonly isInputAlone: boolean;
 }
 
-/** In the order of the page; null if the item after which it begins is not in the turn. */
+/** The items in the order of the page; null if the item after which it begins is not in the turn. */
 export type ItemsOfPage = ReadonlyArray<ItemOfPage> | null;
 
-/** Keeps only the items that belong to the page. */
+/** Reads a turn, and keeps only the items that belong to the page. */
 export class PageOfTurn {
   readonly #turn: KeptTurn;
   readonly #wanted: PartOfPage;

@@ -18,11 +18,11 @@ const maxCleanUpMs = 5_000;
 
 type CallLimit = Pick<CopyRequest, 'maxMs' | 'signal'>;
 
-/** `unknown-target` if the configuration does not have its target. */
+/** Why a copy is not deleted. `unknown-target` if the configuration does not have its target. */
 export type NotDeleted = AttemptFailure | 'unknown-target';
 
 /**
- * Removes the copy from the list, too. A failure is logged.
+ * Deletes a copy, and removes it from the list. A failure is logged.
  * @returns null if it is deleted; one that is not there counts as deleted
  */
 async function deleteCopy(access: ProviderAccess, copy: CopyName, limit: CallLimit = {}): Promise<NotDeleted | null> {
@@ -31,7 +31,8 @@ async function deleteCopy(access: ProviderAccess, copy: CopyName, limit: CallLim
 }
 
 /**
- * After the call that has made the copy. If too many others wait, the retention of copies does it. Failures are logged.
+ * Ends a copy after the call that has made it. If too many others wait, the retention of copies does it. Failures are
+ * logged.
  * @param isFinished whether the provider has finished it; another one is cancelled first
  */
 export function cleanUpLater(gateway: Gateway, copy: CopyName, isFinished: boolean): void {
@@ -90,20 +91,22 @@ export async function countCopy(
   return null;
 }
 
-/** Nobody reads the response afterwards, so it is cancelled first if it may still change. */
+/**
+ * Reads the response for the last time. Nobody reads it afterwards, so it is cancelled first if it may still change.
+ */
 async function readLast(access: ProviderAccess, copy: CopyName, limit: CallLimit): Promise<CopyOutcome> {
   const read = await callAbout(access, copy, { action: 'get', ...limit });
   const isOpen = read.kind === 'answered' && (read.response === null || !isFinished(read.response));
   return isOpen ? callAbout(access, copy, { action: 'cancel', ...limit }) : read;
 }
 
-/** With the target that gave the answer, or why there is no answer. */
+/** The outcome of a call, with the target that gave the answer, or why there is no answer. */
 type CopyOutcome =
   | (Extract<CopyAnswer, { readonly kind: 'answered' }> & { readonly resolved: ResolvedTarget })
   | { readonly kind: 'gone' }
   | { readonly kind: 'failed'; readonly failure: NotDeleted };
 
-/** A failure of the provider is logged. */
+/** Calls the provider about a copy. A failure is logged. */
 async function callAbout(
   access: ProviderAccess,
   copy: CopyName,
@@ -145,7 +148,7 @@ async function recordUsage(
   gateway.relayDependencies.usage.record(record);
 }
 
-/** A call that no client has made: nothing was tried for one. */
+/** The end of a call that no client has made: nothing was tried for one. */
 const ended = {
   outcome: 'served',
   attempts: [],
@@ -155,7 +158,7 @@ const ended = {
   times: { headersAt: null, contentAt: null },
 } as const;
 
-/** If this fails, the copy is checked again, and does not exist at the provider then. */
+/** Removes the copy from the list. If this fails, it is checked again, and does not exist at the provider then. */
 export async function forgetCopy({ gateway }: ProviderAccess, { projectId, id }: CopyName): Promise<null> {
   try {
     await gateway.responses.copies.remove(projectId, id);

@@ -11,7 +11,7 @@ import { isObject } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 import { NoRoomError, sendPieces } from './send-pieces.ts';
 
-/** A response does not say this when it begins. */
+/** Members that a response does not have when it begins. */
 const unsaid = {
   status: '"in_progress"',
   output: '[]',
@@ -22,7 +22,8 @@ const unsaid = {
 const unsaidNames = wantedNames(Object.fromEntries(Object.keys(unsaid).map((name) => [name, []])));
 
 /**
- * Each item is parsed when its events are sent, and counts in the bytes of answers until the client has taken them.
+ * Sends a response again. Each item is parsed when its events are sent, and counts in the bytes of answers until the
+ * client has taken them.
  * @param after the stream begins after the event with this number; null for all events
  */
 export async function sendReplay(call: GatewayCall, turn: KeptTurn, after: number | null): Promise<CallResult> {

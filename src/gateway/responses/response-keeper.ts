@@ -30,22 +30,22 @@ import { inputNames, isName, outputNames, reasoningName } from './item-names.ts'
 import { cleanUpLater } from './provider-copy.ts';
 
 export interface ResponseInput extends RelayedInput {
-  /** As the client sent it. */
+  /** The request as the client sent it. */
   readonly request: ResponsesRequest;
-  /** As targets get it. */
+  /** The request as targets get it. */
   readonly text: TextRequest;
   readonly expanded: ExpandedRequest;
   readonly storage: StorageMembers;
-  /** Of the project when the call began; null if the response is not stored. */
+  /** The generation of the project when the call began; null if the response is not stored. */
   readonly generation: ProjectGeneration | null;
 }
 
-/** For everything that needs the stored responses while they cannot be reached. */
+/** The failure of everything that needs the stored responses while they cannot be reached. */
 export const storeUnavailable = failure('unavailable', 'The stored responses cannot be reached. Try again later.', {
   retryAfterSeconds: 1,
 });
 
-/** None for a response that is not stored and continues no other. */
+/** The keeper; none for a response that is not stored and continues no other. */
 export function responseKeeper(call: RelayedCall<ResponseInput>): Keeper | undefined {
   const { request, storage } = call.input;
   if (!request.isStored && storage.previousResponseId === null) return undefined;
@@ -64,7 +64,7 @@ class ResponseKeeper {
   readonly #storage: StorageMembers;
   /** The response that is stored while it is made in the background. */
   #unfinishedId: string | null = null;
-  /** Another call records the usage of a response that was stored while it was made. */
+  /** True if another call records the usage of a response that was stored while it was made. */
   #isCountedElsewhere = false;
   #hasEnded = false;
   #unneeded: { readonly copy: CopyName; readonly isFinished: boolean } | null = null;
@@ -75,7 +75,7 @@ class ResponseKeeper {
     this.#storage = call.input.storage;
   }
 
-  /** For a response that is made in the background. Nobody could read one that cannot be stored. */
+  /** Stores a response that is made in the background. Nobody could read one that cannot be stored. */
   async beforeFirstByte({ bytes, head }: KeptAnswer): Promise<AttemptFailure | null> {
     const response = responseIn(this.#request.isStreamed ? firstDataIn(bytes) : bytes.toString());
     if (response === null) return malformed;
@@ -157,7 +157,7 @@ class ResponseKeeper {
     return { projectId: this.#call.caller.projectId, id, ...servedFrom };
   }
 
-  /** So that the provider's copy is deleted whatever becomes of this call. */
+  /** Lists the provider's copy, so that it is deleted whatever becomes of this call. */
   #listCopy(id: string, head: ResponseHead, isCounted: boolean): Promise<boolean> {
     const { keyId, organizationId, partnerId } = this.#call.caller;
     const due = { isCounted, checkAt: Date.now() + checkPauseMs, failures: 0 };
@@ -187,7 +187,7 @@ class ResponseKeeper {
     }
   }
 
-  /** Null for an input with more values than can be parsed in one turn of the event loop. */
+  /** The turn; null for an input with more values than can be parsed in one turn of the event loop. */
   #turnOf(response: JsonObject, responseText: string): FinishedTurn | null {
     const { bytes, members, values } = this.#request;
     if (values > maxTranslatedValues) return null;

@@ -7,8 +7,8 @@ export class NoRoomError extends Error {}
 const charactersOfTurn = 64 * 1024;
 
 /**
- * The head is written already, and the answer ends here. The next piece is made when the receiver has taken those
- * before. If it leaves, the pieces end.
+ * Sends pieces. The head is written already, and the answer ends here. The next piece is made when the receiver has
+ * taken those before. If it leaves, the pieces end.
  * @throws what the pieces throw; the answer is then aborted, so that a part does not look like the whole
  */
 export async function sendPieces(response: Client, pieces: AsyncIterable<string>): Promise<void> {

@@ -6,10 +6,10 @@ import { ownPrefix, signatureIn, signatureTextOf } from '#gateway/protocols/sign
 import type { ItemsPart } from '#responses/turn-text.ts';
 import { stringIn } from '#shared/json/json-scanner.ts';
 
-/** In pieces, of which none is copied. */
+/** The bytes of an item in pieces, of which none is copied. */
 export type ItemBytes = ReadonlyArray<Buffer>;
 
-/** The text of a request becomes a message. */
+/** The bytes of an item. The text of a request becomes a message. */
 export function keptBytes(bytes: Buffer, { kind, start, end }: KeptPart): ItemBytes {
   const own = bytes.subarray(start, end);
   return kind === 'kept' ? [own] : [messageStartBytes, own, messageEnd];
@@ -20,11 +20,11 @@ export type KeptPart = Extract<ItemsPart, { readonly kind: 'kept' | 'text' }>;
 const messageStartBytes = Buffer.from(messageStart);
 const messageEnd = Buffer.from('}');
 
-/** Only its provider can read it. The place is that of the opaque part in the text of the turn. */
+/** An item that only its provider can read. The place is that of the opaque part in the text of the turn. */
 type StoredOpaque = Extract<ItemsPart, { readonly kind: 'reasoning' | 'opaque' }>;
 
 /**
- * For any target: the opaque part gets the name of the provider that made it.
+ * The item for any target: the opaque part gets the name of the provider that made it.
  * @param provider the provider of the turn; null for an unknown one
  * @returns null if it is left out: reasoning without an opaque part, or of an unknown provider, cannot be sent again
  */
@@ -37,7 +37,7 @@ export function withReasoningMark(bytes: Buffer, item: StoredOpaque, provider: s
   return withOpaquePart(bytes, item, signatureTextOf({ of: provider ?? nobody, value, isRedacted: false }));
 }
 
-/** For a target of this protocol: the opaque part as its provider made it, and nothing of others. */
+/** The item for a target of this protocol: the opaque part as its provider made it, and nothing of others. */
 export function sentTo(target: string, bytes: Buffer, item: StoredOpaque, provider: string | null): ItemBytes | null {
   const value = opaquePartOf(bytes, item);
   if (value === null) return null;
@@ -46,7 +46,7 @@ export function sentTo(target: string, bytes: Buffer, item: StoredOpaque, provid
   return provider === target ? [bytes.subarray(item.start, item.end)] : null;
 }
 
-/** For a target of this protocol: ids without states, and as OpenAI accepts them. */
+/** The item for a target of this protocol: ids without states, and as OpenAI accepts them. */
 export function withTakenId(bytes: Buffer, { start, end, callIds }: StoredCall): ItemBytes {
   const pieces: Buffer[] = [];
   let from = start;
@@ -60,7 +60,7 @@ export function withTakenId(bytes: Buffer, { start, end, callIds }: StoredCall):
   return [...pieces, bytes.subarray(from, end)];
 }
 
-/** The ids of its call may not stay. */
+/** A call whose ids may not stay. */
 type StoredCall = Extract<ItemsPart, { readonly kind: 'call' }>;
 
 /** The provider of what no provider can read. */

@@ -18,13 +18,13 @@ import { currentWorkOwner } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { stringIn } from '#shared/json/json-scanner.ts';
 
-/** All files of one call together. */
+/** Maximum size of all files of one call together. */
 const maxInlinedBytes = 32 * 1024 * 1024;
 
-/** A longer text cannot be an id, and is not read. */
+/** Maximum size of an id. A longer text cannot be one, and is not read. */
 const maxIdBytes = 1_000;
 
-/** In one turn of the event loop: the embedded stores answer without one. */
+/** Number of files that are read in one turn of the event loop: the embedded stores answer without one. */
 const filesPerTurn = 16;
 
 interface RequestWithFiles {
@@ -33,20 +33,20 @@ interface RequestWithFiles {
 }
 
 export interface Inlining {
-  /** For the address of a picture; null if pictures are like other files. */
+  /** The member for the address of a picture; null if pictures are like other files. */
   readonly imageMember: string | null;
-  /** An earlier turn stays readable when its file is gone; missing for none. */
+  /** True for an id of an earlier turn, which stays readable when its file is gone; missing for none. */
   readonly isEarlier?: (id: NamedId) => boolean;
 }
 
 interface InlinedRequest {
   readonly bytes: Buffer;
-  /** Ids of files of earlier turns. A text says so in their place. */
+  /** The ids of files of earlier turns that are gone. A text says so in their place. */
   readonly gone: ReadonlyArray<string>;
 }
 
 /**
- * Files replace their ids. All that they add counts in the hold of bodies before a file is read: each file's text once,
+ * Replaces ids by files. All that they add counts in the hold of bodies before a file is read: each file's text once,
  * and the new body.
  */
 export async function inlineFiles(
@@ -72,7 +72,7 @@ const tooLarge = failure(
   `The files of one call may add ${maxInlinedBytes} bytes together, in Base64 and with their names, because they are sent inside of it. Each mention of a file counts.`,
 );
 
-/** Sent in place of an id: the same text for each mention of a file. */
+/** What is sent in place of an id: the same text for each mention of a file. */
 interface Replacement {
   readonly file: ProjectFile | null;
   readonly bytes: number;
@@ -136,7 +136,7 @@ class FileInliner {
     return edits;
   }
 
-  /** A name may come twice in an object: its ids are replaced together. */
+  /** The ids by object. A name may come twice in one: its ids are replaced together. */
   #idsByObject(): Iterable<ReadonlyArray<NamedId>> {
     return Map.groupBy(this.#request.files, ({ object }) => object.valueStart).values();
   }
@@ -168,7 +168,7 @@ class FileInliner {
     return this.#textOf(file, '').length + base64Bytes(file.bytes);
   }
 
-  /** An image's content is in a member of its own, another file's in `file_data`. */
+  /** The text of a file. An image's content is in a member of its own, another file's in `file_data`. */
   #textOf({ contentType, filename }: ProjectFile, base64: string): string {
     const { imageMember } = this.#inlining;
     const url = `${asciiJson(`data:${contentType};base64,`).slice(0, -1)}${base64}"`;
@@ -176,7 +176,10 @@ class FileInliner {
     return `"filename":${asciiJson(filename)},"file_data":${url}`;
   }
 
-  /** A part of an input becomes a text. Any other part, such as one of an assistant's message, only loses its file. */
+  /**
+   * Edits for a file that is gone. A part of an input becomes a text. Any other part, such as one of an assistant's
+   * message, only loses its file.
+   */
   async #goneEdits({ valueStart, end }: ValuePlace, name: string): Promise<ReadonlyArray<Edit>> {
     await turn(currentWorkOwner(), 'body', end - valueStart);
     const bytes = this.#request.bytes.subarray(valueStart, end);
@@ -196,7 +199,7 @@ function isInputPart(bytes: Buffer, members: Members): boolean {
   return String(scalarValue(bytes, type)).startsWith('input_');
 }
 
-/** In place of a screenshot, only a picture is taken. */
+/** True for a screenshot. In place of one, only a picture is taken. */
 function isScreenshot({ pointer }: NamedId): boolean {
   return pointer.endsWith('/output/file_id');
 }
@@ -214,7 +217,7 @@ function fileNotFound({ pointer }: NamedId, name: string): Failure {
   return failure(code, detail, { errors: [{ pointer, message: 'must be the id of a file of this project' }] });
 }
 
-/** In pieces, each a multiple of three bytes, so that their texts can be joined. */
+/** Reads the file in pieces, each a multiple of three bytes, so that their texts can be joined. */
 async function readBase64(file: ProjectFile): Promise<string> {
   const content = await file.open();
   if (content === null) throw new UnavailableError('The content of the file is not in the blob store.');

@@ -39,7 +39,7 @@ type ParsedWithoutLongTexts = ParsedRequest & { readonly longTexts: LongTexts };
 interface Way {
   readonly target: ModelTarget;
   readonly provider: TextProvider;
-  /** Null if the request passes as it came. */
+  /** The protocol of the translation; null if the request passes as it came. */
   readonly translation: ProviderProtocol | null;
 }
 
@@ -54,10 +54,10 @@ export class TargetRequests implements Requests {
   readonly #asksUsage: boolean;
   readonly #keepsText: boolean;
   readonly #forwarded: ReadonlyArray<string>;
-  /** At most a few: those that give texts. */
+  /** The ways to write the request, at most a few: those that give texts. */
   readonly #ways: ReadonlyArray<Way>;
   #parsed: Promise<E.Either<Unsupported, ParsedWithoutLongTexts>> | null = null;
-  /** A retry on the same target sends the same bytes. */
+  /** The last request, because a retry on the same target sends the same bytes. */
   #last: {
     readonly target: ModelTarget;
     readonly continueFrom: string | null;
@@ -76,7 +76,7 @@ export class TargetRequests implements Requests {
   }
 
   /**
-   * Immediately if the first target gets the request as it came.
+   * Prepares the requests, immediately if the first target gets the request as it came.
    * @returns why no target can serve the call, if each would have to translate what it cannot express
    */
   static prepare(
@@ -247,7 +247,7 @@ export class TargetRequests implements Requests {
     return unsupported === null ? E.right(this) : E.left(unsupportedFailure(unsupported));
   }
 
-  /** Not null if every target needs a protocol that cannot express the request. */
+  /** Why no target can serve the request: not null if every one needs a protocol that cannot express it. */
   async #findUnsupported(): Promise<Unsupported | null> {
     let unsupported: Unsupported | null = null;
     for (const { target, provider, translation } of this.#ways) {
@@ -282,7 +282,7 @@ function waysOf(
   return ways;
 }
 
-/** That of the target's entry, else the client's where the provider speaks it, else the provider's first. */
+/** The protocol of the target's entry, else the client's where the provider speaks it, else the provider's first. */
 function protocolFor({ protocol }: ModelTarget, { protocols }: TextProvider, client: ClientProtocol): ProviderProtocol {
   const [first] = protocols;
   return protocols.find(({ name }) => name === (protocol ?? client.name)) ?? first;

@@ -45,7 +45,7 @@ function openDeflate(first: Buffer): Transform {
   return isZlib ? createInflate(zlibOptions) : createInflateRaw(zlibOptions);
 }
 
-/** Kept by the decompression: 0 if it is plain; null if its encoding is unknown. */
+/** The bytes that the decompression keeps: 0 if it is plain; null if its encoding is unknown. */
 export function maxWindowBytes(headers: IncomingHttpHeaders): number | null {
   const encoding = encodingOf(headers);
   return encoding === '' ? 0 : (encodings.get(encoding)?.maxWindowBytes ?? null);
@@ -64,15 +64,15 @@ export class DecompressionError extends Error {
 export class DecompressedStream implements UpstreamListener, UpstreamCall {
   readonly #listener: UpstreamListener;
   readonly #call: UpstreamCall;
-  /** Null for a body that passes as it comes. */
+  /** The encoding; null for a body that passes as it comes. */
   #encoding: StreamEncoding | null = null;
-  /** Null before the first byte. */
+  /** The decompressor; null before the first byte. */
   #decompressor: Transform | null = null;
   #isPaused = false;
   #isFull = false;
   /** Whether everything was decompressed: what follows belongs to no stream. */
   #isDrained = false;
-  /** Null before the end of the provider's response. */
+  /** Reports the end; null before the end of the provider's response. */
   #reportEnd: (() => void) | null = null;
   #isOver = false;
 

@@ -7,20 +7,23 @@ import { type ConnectionFault, ProviderConnection } from './provider-connection.
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from './transport.ts';
 
 /**
- * To one provider, for streamed answers and for others. Each call needs its own connection, so with a low limit a few
- * slow answers would delay all others.
+ * Maximum number of connections to one provider, for streamed answers and for others. Each call needs its own
+ * connection, so with a low limit a few slow answers would delay all others.
  */
 const maxConnections = 4_096;
 
 /** An idle connection is used again within this time, if the provider does not say when it closes it. */
 const maxIdleMs = 4_000;
-/** If the provider says it (`Keep-Alive: timeout`), the connection is used until this long before. */
+/**
+ * If the provider says when it closes a connection (`Keep-Alive: timeout`), the connection is used until this long
+ * before.
+ */
 const idleMarginMs = 1_000;
 
-/** For a call that is still in undici's queue. */
+/** The error of a call that is still in undici's queue. */
 const abandoned = new Error('The call was abandoned');
 
-/** The connection gave a call what belongs to another request. */
+/** The error if the connection gave a call what belongs to another request. */
 const foreignAnswer = new Error('The answer began before the request was written');
 
 /** Errors of a closed connection. A body that cannot be read has others. */
@@ -29,7 +32,7 @@ const closings = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 /** undici is a tenth of what a start loads, so it waits for the first provider that uses HTTP. */
 const loadUndici = (): typeof import('undici') => createRequire(import.meta.url)('undici');
 
-/** Calls over HTTP/1.1 on kept connections. The caller limits the times, so undici's own limits are off. */
+/** A transport over HTTP/1.1 on kept connections. The caller limits the times, so undici's own limits are off. */
 export class HttpTransport implements Transport {
   readonly #streams: Pool;
   readonly #others: Pool;
@@ -61,7 +64,7 @@ function begin(pool: Pool, request: UpstreamRequest, listener: UpstreamListener)
   return call;
 }
 
-/** undici's pool passes it to the connection that carries a call. */
+/** A request that undici's pool passes to the connection that carries it. */
 interface CarriedRequest extends Dispatcher.DispatchOptions {
   readonly call: HttpCall;
 }
@@ -111,7 +114,7 @@ interface AnswerHead {
 }
 
 class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
-  /** Null before one carries it. */
+  /** The connection; null before one carries the call. */
   connection: ProviderConnection | null = null;
   readonly #pool: Pool;
   readonly #request: UpstreamRequest;
@@ -123,13 +126,13 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   #isOnKept = false;
   /** Whether a kept connection carries it that has not been given any byte of it. */
   #isUnsentOnKept = false;
-  /** Of a stored body: bytes that its connection does not have yet. */
+  /** The number of bytes of a stored body that its connection does not have yet. */
   #bytesLeft = 0;
-  /** The latest answer, which may be an informational one, began before the request's end was sent. */
+  /** True if the latest answer, which may be an informational one, began before the request's end was sent. */
   #isEarlyAnswer = false;
   /** Whether the end of this turn decides that. */
   #isDeciding = false;
-  /** Waits for the decision. */
+  /** The head that waits for the decision. */
   #waitingHead: AnswerHead | null = null;
   #isPaused = false;
 

@@ -4,7 +4,7 @@ import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from 
 export interface LocalAnswer {
   readonly status: number;
   readonly contentType: string;
-  /** Each is sent in a separate turn of the event loop. */
+  /** Waits for the next turn of the event loop, and until data may come. */
   readonly pieces: Iterable<Buffer>;
 }
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** After a fault the connection is not used again. */
+/** A fault of a connection, which is not used again afterwards. */
 export type ConnectionFault = 'excess-bytes' | 'early-answer';
 
 /**
@@ -25,7 +25,7 @@ export class ProviderConnection {
     return this.#isNew;
   }
 
-  /** The operating system has all bytes of the connection. */
+  /** True if the operating system has all bytes of the connection. */
   get hasSentAll(): boolean {
     return this.#socket === null || this.#socket.writableLength === 0;
   }
@@ -47,7 +47,7 @@ export class ProviderConnection {
     this.#isCarrying = true;
   }
 
-  /** The answer is complete. */
+  /** Ends the call, whose answer is complete. */
   endCall(): void {
     const socket = this.#socket;
     if (socket === null) return;

@@ -2,38 +2,38 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { brotliDecompressSync, unzipSync, zstdDecompressSync } from 'node:zlib';
 
-/** For a body that is too large for memory. It can be read again for each attempt. */
+/** A body that is too large for memory. It can be read again for each attempt. */
 export interface StoredBody {
   readonly bytes: number;
   readonly open: () => Readable;
 }
 
 export interface UpstreamRequest {
-  /** Default POST. */
+  /** The method. Default POST. */
   readonly method?: 'GET' | 'DELETE';
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string;
-  /** Alternating names and values, without length and host. */
+  /** The headers as alternating names and values, without length and host. */
   readonly headers: ReadonlyArray<string>;
   readonly body: Buffer | StoredBody;
-  /** The answer takes long. Such calls have separate connections. */
+  /** True if the answer takes long. Such calls have separate connections. */
   readonly streams: boolean;
 }
 
-/** No event follows `onEnd`, `onError` or an abort. */
+/** Gets the events of a call. None follows `onEnd`, `onError` or an abort. */
 export interface UpstreamListener {
-  /** The request is sent on a connection. Called again for each further piece of a stored body. */
+  /** Called when the request is sent on a connection, and again for each further piece of a stored body. */
   readonly onSent: () => void;
-  /** The data of a compressed event stream come decompressed; its headers stay. */
+  /** Called with the headers. The data of a compressed event stream come decompressed; its headers stay. */
   readonly onHeaders: (status: number, headers: IncomingHttpHeaders) => void;
   readonly onData: (chunk: Buffer) => void;
   readonly onEnd: () => void;
-  /** The call failed below HTTP. */
+  /** Called when the call failed below HTTP. */
   readonly onError: (error: Error) => void;
 }
 
 export interface UpstreamCall {
-  /** Immediately, in any phase. Closes the connection. */
+  /** Ends the call immediately, in any phase. Closes the connection. */
   readonly abort: () => void;
   /** Stops the data until `resume`. */
   readonly pause: () => void;
@@ -55,7 +55,7 @@ const decompressors = new Map<string, (body: Buffer, options: { readonly maxOutp
   ['zstd', zstdDecompressSync],
 ]);
 
-/** In lower case; empty without compression, as the request asks. */
+/** The encoding in lower case; empty without compression, as the request asks. */
 export function encodingOf(headers: IncomingHttpHeaders): string {
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase();
   return encoding === 'identity' ? '' : encoding;
@@ -96,7 +96,7 @@ export function providerRequestIdIn(headers: IncomingHttpHeaders): string | null
   return typeof value === 'string' && id.test(value) ? value : null;
 }
 
-/** Name and value; empty without an id. */
+/** The header's name and value; empty without an id. */
 export function providerRequestIdField(requestId: string | null): ReadonlyArray<string> {
   return requestId === null ? [] : [responseHeader, requestId];
 }

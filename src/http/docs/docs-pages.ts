@@ -35,7 +35,7 @@ ${links.join('\n')}
       </ul></details>`;
 }
 
-/** The `type` of a problem points at it. */
+/** The page of problems. The `type` of a problem points at it. */
 export function problemsPage(): string {
   const rows = Object.entries(failures).map(
     ([code, { status, title, solution }]) =>
@@ -92,7 +92,7 @@ ${body}
 `;
 }
 
-/** As HTML, with what is between backticks as code. */
+/** The text as HTML, with what is between backticks as code. */
 function marked(text: string): string {
   return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

@@ -13,7 +13,7 @@ import { docsPage, eventsPage, problemsPage } from './docs-pages.ts';
 
 export const docsPath = '/docs';
 
-/** Swagger UI styles its elements inline; everything else comes only from this service. */
+/** The policy of the page. Swagger UI styles its elements inline; everything else comes only from this service. */
 const pagePolicy = [
   'Content-Security-Policy',
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
@@ -33,7 +33,7 @@ export interface DocsOptions {
   readonly version: string;
 }
 
-/** All are public. Each file is made and compressed once, at its first request. */
+/** All routes are public. Each file is made and compressed once, at its first request. */
 export function docsRoutes({ operations, version }: DocsOptions): ReadonlyArray<Route> {
   const get = (path: string, handler: Route['handler']): Route => ({ method: 'GET', path, handler });
   const page = (textOf: () => string) => file(html, () => Buffer.from(textOf()), revalidated);

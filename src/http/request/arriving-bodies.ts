@@ -29,14 +29,14 @@ export class ArrivingBody {
   }
 }
 
-/** Applies while connections are scarce. */
+/** The minimum rate of bodies, which applies while connections are scarce. */
 export interface BodyRate {
   readonly minBytesPerSecond: number;
   readonly measuredMs: number;
 }
 
 export class ArrivingBodies {
-  /** The newest of a project is last. */
+  /** The bodies of each project, of which the newest is last. */
   readonly #byProject = new Map<string, Set<ArrivingBody>>();
 
   get size(): number {

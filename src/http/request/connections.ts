@@ -5,7 +5,7 @@ import { failure } from '#domain/shared/failure.ts';
 import type { Arrival } from '#exchange/body.ts';
 import { ArrivingBodies, type ArrivingBody, type BodyRate } from '#http/request/arriving-bodies.ts';
 
-/** The reserved connections answer them. */
+/** Paths that the reserved connections answer. */
 export const healthPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /**
@@ -29,7 +29,7 @@ export const connectionsFull = failure(
 );
 
 export const defaultBodyRate: BodyRate = { minBytesPerSecond: 1_024, measuredMs: 30_000 };
-/** In the time over which their rate is measured. */
+/** Number of checks in the time over which the rate of bodies is measured. */
 const checksOfRate = 6;
 const maxEndedInTurn = 20;
 const maxReserved = 32;
@@ -37,10 +37,10 @@ const maxReserved = 32;
 const tenth = 10;
 /** A connection that is idle for less time may be used again at any moment, so unfinished bodies give way before it. */
 const restMs = 5_000;
-/** At most this often, and this many are remembered. */
+/** Minimum time between two searches; `maxIdle` connections are remembered. */
 const searchEveryMs = 50;
 const maxRemembered = 64;
-/** Beyond the limit, with heads that are not read yet. */
+/** Maximum number of connections beyond the limit, with heads that are not read yet. */
 const maxExcess = 512;
 /** Connections without heads that close in one turn of the event loop. */
 const maxTrimmedInTurn = 100;
@@ -69,7 +69,7 @@ export class Connections implements ConnectionPlaces {
   #taken = 0;
   #isTrimming = false;
   #slowBodyCheck: NodeJS.Timeout | null = null;
-  /** The oldest first. */
+  /** The idle connections, the oldest first. */
   #idle: ClientConnection[] = [];
   /** Whether the search found more than it remembers. */
   #isMoreIdle = false;
@@ -85,7 +85,7 @@ export class Connections implements ConnectionPlaces {
     this.#bodyRate = rate;
   }
 
-  /** Those beyond the limit stay open only for as long as their heads take. */
+  /** The number of accepted connections. Those beyond the limit stay open only for as long as their heads take. */
   get maxAccepted(): number {
     return this.#maxConnections + this.#maxExcess;
   }
@@ -109,7 +109,7 @@ export class Connections implements ConnectionPlaces {
     if (this.#isPressed) this.#trimSoon();
   }
 
-  /** The head of the request has arrived. */
+  /** Notes that the head of the request has arrived. */
   begin({ socket }: IncomingMessage, res: ServerResponse): void {
     const connection = connectionOf(socket);
     if (connection === undefined) return;
@@ -127,7 +127,7 @@ export class Connections implements ConnectionPlaces {
     this.#refused['all-taken'] += 1;
   }
 
-  /** @returns false if there is none */
+  /** Takes a place for a connection. @returns false if there is none */
   takePlace(connection: ClientConnection, projectId: string): boolean {
     if (connection.hasPlace) return true;
     const isFree = this.#taken < this.#places || this.#freePlaceFor(projectId);
@@ -157,7 +157,7 @@ export class Connections implements ConnectionPlaces {
     return this.#withoutHead.size - this.#maxWithoutHead;
   }
 
-  /** While few places are taken, connections without heads disturb nobody. */
+  /** True while many places are taken. While few are, connections without heads disturb nobody. */
   get #isPressed(): boolean {
     return this.#excess > 0 || (this.#isHalfTaken && this.#tooManyWithoutHead > 0);
   }
@@ -166,7 +166,7 @@ export class Connections implements ConnectionPlaces {
     return this.#taken > this.#places / 2;
   }
 
-  /** While more than half of the places are taken. */
+  /** Watches bodies while more than half of the places are taken. */
   #watchBodies(): void {
     this.#slowBodyCheck ??= setTimeout(() => {
       this.#slowBodyCheck = null;
@@ -281,10 +281,7 @@ export class Connections implements ConnectionPlaces {
     return this.#closeWithoutHead() || this.#closeIdle(restMs) || this.#endNewestBody() || this.#closeIdle(0);
   }
 
-  /**
-   * The oldest with a place.
-   * @returns false if there are not too many of them
-   */
+  /** Closes the oldest connection with a place and without a head. @returns false if there are not too many of them */
   #closeWithoutHead(): boolean {
     if (this.#tooManyWithoutHead <= 0) return false;
     const [oldest] = oldestFirst(itemsOf(this.#withoutHead, ({ hasPlace }) => hasPlace));
@@ -301,7 +298,7 @@ export class Connections implements ConnectionPlaces {
     return true;
   }
 
-  /** Its connection no longer has a place: it is answered, and closes. */
+  /** Ends a body. Its connection no longer has a place: it is answered, and closes. */
   #endBody(body: ArrivingBody, reason: RefusalReason, how: Arrival): void {
     const connection = connectionOf(body.req.socket);
     if (connection === undefined) return;
@@ -352,7 +349,7 @@ export class ClientConnection {
   hasPlace: boolean;
   /** The start of the connection, or of its latest request, on `performance.now()`'s clock. */
   usedAt = performance.now();
-  /** To its latest request; null before its first complete head. */
+  /** The answer to its latest request; null before its first complete head. */
   last: ServerResponse | null = null;
 
   constructor(socket: Socket, all: ConnectionPlaces, hasPlace: boolean) {
@@ -368,23 +365,23 @@ export class ClientConnection {
   }
 }
 
-/** Undefined outside of a server with limits. */
+/** The connection; undefined outside of a server with limits. */
 export function connectionOf(socket: Socket): ClientConnection | undefined {
   return known.get(socket);
 }
 
-/** To the latest request of a connection; undefined before the first one. */
+/** The answer to the latest request of a connection; undefined before the first one. */
 export function lastAnswerOn(socket: Socket): ServerResponse | undefined {
   return known.get(socket)?.last ?? undefined;
 }
 
-/** All places were taken when its connection began. */
+/** True if all places were taken when its connection began. */
 export function isWithoutPlace({ socket }: IncomingMessage): boolean {
   return known.get(socket)?.hasPlace === false;
 }
 
 /**
- * For a request without a place. It is answered as others are, and its connection ends with the answer.
+ * Takes a place for a request without one. It is answered as others are, and its connection ends with the answer.
  * @returns false if there is none
  */
 export function takePlace({ socket }: IncomingMessage, projectId: string): boolean {
@@ -392,7 +389,7 @@ export function takePlace({ socket }: IncomingMessage, projectId: string): boole
   return connection === undefined || connection.all.takePlace(connection, projectId);
 }
 
-/** Null outside of a server with limits. */
+/** The arriving bodies; null outside of a server with limits. */
 export function arrivingBodiesBeside({ socket }: IncomingMessage): ArrivingBodies | null {
   return known.get(socket)?.all.bodies ?? null;
 }

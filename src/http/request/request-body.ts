@@ -50,7 +50,7 @@ export function hasBody(ctx: Context): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** 0 if it announces none. */
+/** The announced size; 0 if the request announces none. */
 function announcedBytesOf(ctx: Context): number {
   return Number(ctx.req.headers['content-length'] ?? 0);
 }
@@ -99,7 +99,7 @@ export class ConnectionBody implements BodyBytes {
   }
 }
 
-/** For a small body. koa-body receives it if it has not arrived with its headers. */
+/** A small body. koa-body receives it if it has not arrived with its headers. */
 class KoaBody extends ConnectionBody {
   readonly #ctx: Context;
   readonly #load: () => Promise<Middleware>;
@@ -141,7 +141,7 @@ class ArrivalEndedError extends Error {
   }
 }
 
-/** While the reservation has room for them. */
+/** Counts pieces while the reservation has room for them. */
 function countPieces(req: IncomingMessage, hold: ByteReservation): Transform {
   const counted = new Transform({
     transform: (piece: Buffer, _, done) => {
@@ -168,7 +168,7 @@ function countPieces(req: IncomingMessage, hold: ByteReservation): Transform {
 
 const heldToOwnLimits = new WeakSet<IncomingMessage>();
 
-/** Separate from the server's limit of a whole request. */
+/** True if the limits are separate from the server's limit of a whole request. */
 export function hasOwnArrivalLimits(req: IncomingMessage): boolean {
   return heldToOwnLimits.has(req);
 }
@@ -234,7 +234,7 @@ class BodyReceiver {
     req.on('error', ignored);
   }
 
-  /** A body that has already arrived needs no limits. */
+  /** Sets the limits. A body that has already arrived needs none. */
   limit({ idleMs, totalMs }: ArrivalLimits): void {
     heldToOwnLimits.add(this.#req);
     this.#idle = setTimeout(() => this.#onIdle(), idleMs);

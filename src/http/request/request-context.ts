@@ -10,7 +10,7 @@ import { ThrottledLog } from '#shared/logging/throttled-log.ts';
 import { requestIdOf } from './request-headers.ts';
 import type { SessionCookie } from './session-cookie.ts';
 
-/** While bytes of them wait for their clients. */
+/** Answers that are followed while bytes of them wait for their clients. */
 export interface FollowedAnswers {
   readonly follow: (res: ServerResponse, projectId: string | null) => void;
   readonly count: (res: ServerResponse) => void;
@@ -23,32 +23,32 @@ export interface RequestContext {
   readonly query: string;
   readonly started: number;
   plane: Plane;
-  /** Clients of both planes call this path, so an error has the members of both forms. */
+  /** True if clients of both planes call this path, so an error has the members of both forms. */
   onBothPlanes: boolean;
   hasBody: boolean;
   errorForm: ErrorForm;
-  /** For logs and metrics: never the path. */
+  /** The name for logs and metrics: never the path. */
   name: string;
-  /** Of the operation, with `{name}` for parameters; null without an operation. */
+  /** The path of the operation, with `{name}` for parameters; null without an operation. */
   pathTemplate: string | null;
-  /** Null if it was not refused. */
+  /** Why it was refused; null if it was not. */
   code: string | null;
   /** Whether it was refused because a store is known to be unavailable. */
   isOutage: boolean;
-  /** Null if the gateway relayed nothing. */
+  /** What the gateway has relayed; null for nothing. */
   relayed: StreamReport | null;
   keyId: string | null;
-  /** Until the request is answered; of the caller's project as soon as the caller is known. */
+  /** What the request holds until it is answered; of the caller's project as soon as the caller is known. */
   readonly held: Held;
   /** Ends the use of its place among the answers of its project that are being made; null without a place. */
   leavePlace: GiveBack | null;
-  /** Null if the bytes of its answer are not counted. */
+  /** The open answers; null if the bytes of its answer are not counted. */
   readonly openAnswers: FollowedAnswers | null;
-  /** Null if the request needs a key. */
+  /** The cookie of sessions; null if the request needs a key. */
   sessionCookie: SessionCookie | null;
   /** The rest of the rate limit, as alternating names and values; empty without a limit. */
   limitHeaders: ReadonlyArray<string>;
-  /** Names what the operation has left out of the input; empty if it knows everything. */
+  /** Headers with what the operation has left out of the input; empty if it knows everything. */
   ignoredHeaders: ReadonlyArray<string>;
 }
 
@@ -88,10 +88,10 @@ export function requestContextOf(ctx: Context): RequestContext {
   return ctx.state as RequestContext;
 }
 
-/** In logs and metrics: the client left before its answer was complete. */
+/** The status in logs and metrics when the client left before its answer was complete. */
 const clientGoneStatus = 499;
 
-/** Machines ask for them every few seconds: their log lines help only to find a fault. */
+/** Paths that machines ask for every few seconds: their log lines help only to find a fault. */
 const polledPaths = new Set(['/healthz', '/readyz', '/metrics']);
 
 /** During an outage of a store, the refused requests of this time share a line. */
@@ -144,7 +144,7 @@ function modelFields({ model, target, attempts }: NonNullable<RequestContext['re
   return { model, target, attempts };
 }
 
-/** An interrupted answer has a special status. */
+/** The status. An interrupted answer has a special one. */
 function statusOf({ res }: Context): number {
   const isCutOff = res.destroyed && !res.writableFinished;
   return res.headersSent && !isCutOff ? res.statusCode : clientGoneStatus;
@@ -152,7 +152,7 @@ function statusOf({ res }: Context): number {
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** As a label. Invented methods of clients must not add metrics. */
+/** The method as a label. Invented methods of clients must not add metrics. */
 function methodOf(method: string | undefined): string {
   return method !== undefined && methods.has(method) ? method : 'other';
 }

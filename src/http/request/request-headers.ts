@@ -14,9 +14,9 @@ export function requestIdOf(headers: IncomingHttpHeaders): string {
 const bearer = /^bearer +(\S+) *$/i;
 
 /**
- * From `Authorization: Bearer` or `x-api-key`.
+ * The key in `Authorization: Bearer` or `x-api-key`.
  * @returns null without one, if both are there and differ, or if one field is there twice: Node keeps the first
- *   `Authorization` alone, but something in front of this service may have judged the second
+ * `Authorization` alone, but something in front of this service may have judged the second
  */
 export function presentedKeyOf({
   headers,
@@ -37,7 +37,7 @@ function countFields(rawHeaders: ReadonlyArray<string>, name: string): number {
   return count;
 }
 
-/** Of a request that was accepted; null without a key, or with two that differ. */
+/** The key of a request that was accepted; null without a key, or with two that differ. */
 export function keyIn(headers: IncomingHttpHeaders): string | null {
   const plain = headers['x-api-key'];
   const { authorization } = headers;
@@ -51,7 +51,10 @@ const twoKeys = failure(
   'x-api-key and Authorization hold two different keys: send one of them. For clients of Anthropic, unset ANTHROPIC_API_KEY, which is sent in x-api-key, or ANTHROPIC_AUTH_TOKEN, which is sent in Authorization.',
 );
 
-/** A key that is not where it belongs. It is recognized by its form alone: it is neither looked up nor repeated. */
+/**
+ * The fault of a key that is not where it belongs. It is recognized by its form alone: it is neither looked up nor
+ * repeated.
+ */
 export function misplacedKeyFault(headers: IncomingHttpHeaders): Failure | null {
   if (headers['x-api-key'] !== undefined && bearer.test(headers.authorization ?? '')) return twoKeys;
   if (looksLikeKey(headers.authorization))
@@ -65,7 +68,7 @@ export function misplacedKeyFault(headers: IncomingHttpHeaders): Failure | null 
 }
 
 /**
- * For `If-None-Match`. Weak tags are compared like strong ones (RFC 9110, 13.1.2).
+ * True if `If-None-Match` names the tag. Weak tags are compared like strong ones (RFC 9110, 13.1.2).
  * @param etag with its quotes
  */
 export function isNamedIn(header: string | undefined, etag: string): boolean {

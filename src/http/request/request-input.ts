@@ -18,7 +18,7 @@ import { ConnectionBody, jsonBodyReader } from './request-body.ts';
 
 const defaultMaxBodyValues = 50_000;
 
-/** The connection is read when the body is needed: most requests have none. */
+/** The body of an HTTP request. The connection is read when it is needed: most requests have none. */
 export class HttpBody implements Body {
   readonly #ctx: Context;
   readonly readInput: Body['readInput'];
@@ -82,7 +82,7 @@ export class OperationInputReader {
   }
 
   /**
-   * They are named in a header of the answer.
+   * The unknown parts of the input, which a header of the answer names.
    * @returns a fault for each, if the request prefers strict handling; else none
    */
   #unknownInput(context: RequestContext, route: OperationRoute, body: JsonObject): ReadonlyArray<InputError> {
@@ -109,17 +109,14 @@ function hashOf(bytes: Buffer, query: string): string {
   return hash('sha256', Buffer.concat([bytes, Buffer.from(`?${query}`)]));
 }
 
-/** Other members of a body (for example `__proto__`) never reach a codec. */
+/** The known members. Others of a body (for example `__proto__`) never reach a codec. */
 function known(members: JsonObject, names: ReadonlySet<string>): JsonObject {
   const found: Record<string, Json | undefined> = {};
   for (const name of names) if (Object.hasOwn(members, name)) found[name] = members[name];
   return found;
 }
 
-/**
- * As texts. Unknown parameters are ignored.
- * @returns invalid-input when one is given twice
- */
+/** Reads query parameters as texts. Unknown ones are ignored. @returns invalid-input when one is given twice */
 export function readQueryParameters(query: string, known: ReadonlySet<string>): E.Either<Failure, JsonObject> {
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
@@ -132,7 +129,7 @@ export function readQueryParameters(query: string, known: ReadonlySet<string>): 
 
 interface KnownInput {
   readonly query: ReadonlySet<string>;
-  /** Null for an operation without a body. */
+  /** The body; null for an operation without one. */
   readonly body: JsonObject | null;
 }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { maxSessionMs, tokenForm } from '#application/access/page-sessions.ts';
 import { isLoopback } from '#shared/http/loopback.ts';
 
-/** Without it a cookie does not count. No link, form, image or download of another page can send it. */
+/** The header without which a cookie does not count. No link, form, image or download of another page can send it. */
 const sessionHeader = 'switchyard-session';
 const plainName = 'switchyard-session';
 
@@ -19,8 +19,8 @@ export class SessionCookie {
   }
 
   /**
-   * A request of the service's own page, which may have a session, has the header that only a script of the page can
-   * send, and its `Origin`, if there is one, is the page's.
+   * True for a request of the service's own page, which may have a session, has the header that only a script of the
+   * page can send, and its `Origin`, if there is one, is the page's.
    */
   isFromPage(request: Request): boolean {
     const { headers } = request;
@@ -35,8 +35,8 @@ export class SessionCookie {
   }
 
   /**
-   * Of a request that was accepted; null without a token. A cookie that is there twice does not count: another site of
-   * the same domain may have set one.
+   * The token of a request that was accepted; null without a token. A cookie that is there twice does not count:
+   * another site of the same domain may have set one.
    */
   tokenIn({ cookie = '' }: IncomingHttpHeaders): string | null {
     const values = cookie.split(';').flatMap((pair) => {
@@ -47,12 +47,12 @@ export class SessionCookie {
     return token !== undefined && others.length === 0 && tokenForm.test(token) ? token : null;
   }
 
-  /** A value of `Set-Cookie`. */
+  /** The value of `Set-Cookie` that begins a session. */
   beginning(token: string): string {
     return this.#cookie(token, Math.floor(maxSessionMs / 1_000));
   }
 
-  /** A value of `Set-Cookie`. */
+  /** The value of `Set-Cookie` that ends a session. */
   get ending(): string {
     return this.#cookie('', 0);
   }
@@ -69,7 +69,7 @@ export class SessionCookie {
   }
 }
 
-/** Without the port; empty for a header that cannot be read. */
+/** The name of the host without the port; empty for a header that cannot be read. */
 function hostnameOf(host: string): string {
   return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, '') : '';
 }

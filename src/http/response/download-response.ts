@@ -8,14 +8,14 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { apiSecurityHeaders, noStoreHeaders, startResponse, writeResponse } from './response.ts';
 import { writePieces } from './streamed-response.ts';
 
-/** `end` is excluded. */
+/** A part of a file. `end` is excluded. */
 interface Part {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * For several parts in `Range` it writes the whole file, as RFC 9110 allows.
+ * Writes a file. For several parts in `Range` it writes the whole file, as RFC 9110 allows.
  * @returns why the file cannot be written; null after writing it, or if the client has left
  * @throws UnavailableError before anything was written
  */
@@ -62,7 +62,7 @@ function dispositionOf(filename: string): string {
   return contentDisposition(filename, { type: 'attachment', fallback: filename.replace(/[^\x20-\x7e]/g, '_') });
 }
 
-/** Null for the whole file, `none` for a part beyond its end. */
+/** The part; null for the whole file, `none` for a part beyond its end. */
 function partOf(bytes: number, header: string | undefined): Part | null | 'none' {
   if (header === undefined) return null;
   const ranges = parseRange(bytes, header, { combine: true });

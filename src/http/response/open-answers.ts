@@ -9,7 +9,7 @@ const defaultMaxUnreadMs = 60_000;
 const checksWhileUnread = 60;
 
 interface OpenAnswer {
-  /** Null for an answer without a key. */
+  /** The reservation; null for an answer without a key. */
   readonly hold: ByteReservation | null;
   /** The bytes that its socket had taken when it last took some. */
   taken: number;
@@ -39,7 +39,7 @@ export class OpenAnswers {
   }
 
   /**
-   * Counts until its socket has taken them or is closed.
+   * Follows an answer, and counts its bytes until its socket has taken them or is closed.
    * @param projectId whose bytes they are; null to count none, because answers without a key are shared pages
    */
   follow(res: ServerResponse, projectId: string | null): void {
@@ -51,7 +51,7 @@ export class OpenAnswers {
     this.#timer ??= setInterval(() => this.#checkAll(), Math.ceil(this.#maxUnreadMs / checksWhileUnread)).unref();
   }
 
-  /** Immediately. Otherwise they are counted with the next check. */
+  /** Counts the bytes now. Otherwise they are counted with the next check. */
   count(res: ServerResponse): void {
     this.#open.get(res)?.hold?.resize(res.writableLength);
   }
@@ -102,7 +102,7 @@ export function showsTakenBytes(server: Pick<Server, 'listening'>): boolean {
   return typeof handle?.bytesWritten === 'number' && typeof handle.writeQueueSize === 'number';
 }
 
-/** Taken by the system, in the middle of a write too. */
+/** The bytes that the system has taken, in the middle of a write too. */
 function bytesTakenBy(socket: Socket): number {
   const { _handle: handle } = socket as unknown as WithHandle;
   return handle === null ? 0 : handle.bytesWritten - handle.writeQueueSize;

@@ -12,13 +12,13 @@ import { isNamedIn } from '#http/request/request-headers.ts';
 import { serviceOwner, workForAll } from '#shared/async/fair-queue.ts';
 import { EncodedJson, isObject, type Json } from '#shared/json/json.ts';
 
-/** An answer is data, not a page, and its address goes to no other site. */
+/** Headers of every answer. It is data, not a page, and its address goes to no other site. */
 const always = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer'];
 
-/** For answers that are not pages: nothing in them may run or be framed. */
+/** Headers for answers that are not pages: nothing in them may run or be framed. */
 export const apiSecurityHeaders = ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"];
 
-/** For answers that only the holder of a key may see. */
+/** Headers for answers that only the holder of a key may see. */
 export const noStoreHeaders = ['Cache-Control', 'no-store'];
 
 /** The service reads and drops an unread body up to this size, so that it can keep the connection. */
@@ -34,7 +34,7 @@ const oneStringBytes = 16 * 1024;
 const lingerTimeoutMs = 1_000;
 
 /**
- * Without Koa. Does nothing if the client has left.
+ * Writes a response without Koa. Does nothing if the client has left.
  * @param fields alternating names and values
  * @param body null for no content
  */
@@ -71,7 +71,7 @@ export function followAnswer(ctx: Context): void {
 }
 
 /**
- * For a body that follows in pieces.
+ * Starts a body that follows in pieces.
  * @param fields alternating names and values
  * @returns false if the client has left
  */
@@ -134,7 +134,9 @@ export class HttpResponse implements Client {
     this.#ctx.req.socket.setTimeout(0);
   }
 
-  /** From `addHeaders` on; before, only whether the client had left when the request began. */
+  /**
+   * True if the client has left: known from `addHeaders` on; before, only whether it had left when the request began.
+   */
   get isDisconnected(): boolean {
     return this.#isDisconnected;
   }
@@ -201,7 +203,7 @@ export class HttpResponse implements Client {
   };
 }
 
-/** As alternating names and values. */
+/** The headers as alternating names and values. */
 export function createResponseHeaders(
   context: RequestContext,
   route: OperationRoute,
@@ -220,7 +222,7 @@ export function createResponseHeaders(
   return fields;
 }
 
-/** According to its `If-None-Match`. */
+/** True if the client has the answer according to its `If-None-Match`. */
 export function isNotModified(
   { ctx }: RequestContext,
   { operation }: OperationRoute,
@@ -237,12 +239,14 @@ function nextPage({ path, query }: RequestContext, cursor: string): string {
   return `${path}?${next}`;
 }
 
-/** Uploads, like relayed calls, may have unknown parts whatever the request prefers. */
+/**
+ * True if strict handling applies. Uploads, like relayed calls, may have unknown parts whatever the request prefers.
+ */
 function appliesStrict({ ctx }: RequestContext, { operation }: OperationRoute): boolean {
   return (operation.kind === 'command' || operation.kind === 'query') && isStrict(ctx.req.headers);
 }
 
-/** Null if the request has created nothing. */
+/** The location; null if the request has created nothing. */
 function locationOf(route: OperationRoute, parameters: Request['parameters'], answer: OperationResult): string | null {
   const { createdUnder, createdId, operation } = route;
   if (createdUnder === null || answer.status !== operation.http.status) return null;

@@ -5,7 +5,7 @@ import type { RequestContext } from '#http/request/request-context.ts';
 import { apiSecurityHeaders, noStoreHeaders, startResponse } from './response.ts';
 
 /**
- * As fast as the client reads it.
+ * Writes a stream as fast as the client reads it.
  * @param onFailure gets the error that interrupted the answer; a client that leaves is not an error
  */
 export async function writeStream(
@@ -27,8 +27,8 @@ export async function writeStream(
 }
 
 /**
- * The head is written already, and the answer ends here. The next piece is made when the socket has taken the one
- * before, so that an unread answer holds one piece. If the client leaves, the pieces end.
+ * Writes pieces. The head is written already, and the answer ends here. The next piece is made when the socket has
+ * taken the one before, so that an unread answer holds one piece. If the client leaves, the pieces end.
  * @throws what the pieces throw; the connection is then closed, so that a part does not look like the whole
  */
 export async function writePieces(res: ServerResponse, pieces: AsyncIterable<string | Uint8Array>): Promise<void> {

@@ -4,10 +4,7 @@ import { createErrorResponse } from '#exchange/problem.ts';
 import type { RequestContext } from '#http/request/request-context.ts';
 import { apiSecurityHeaders, noStoreHeaders, writeResponse } from '#http/response/response.ts';
 
-/**
- * In the form of its plane.
- * @param allowedMethods of its path, for `Allow`
- */
+/** Writes a failure in the form of its plane. @param allowedMethods of its path, for `Allow` */
 export function writeFailure(context: RequestContext, refusal: Failure, allowedMethods: ReadonlyArray<string>): void {
   const answer = createErrorResponse(isTagUnknown(context, refusal) ? noSuchTag : refusal, context);
   context.code = refusal.code;
@@ -26,7 +23,10 @@ export function writeFailure(context: RequestContext, refusal: Failure, allowedM
 /** Conflicts that end without the client. */
 const passingConflicts: ReadonlySet<FailureCode> = new Set(['idempotency-key-in-progress', 'too-many-conflicts']);
 
-/** OpenAI's SDKs, which repeat every 409, would repeat the request in vain. */
+/**
+ * True for a conflict that a repetition cannot end. OpenAI's SDKs, which repeat every 409, would repeat the request in
+ * vain.
+ */
 function isVainConflict({ plane }: RequestContext, { code }: Failure, status: number): boolean {
   return plane === 'gateway' && status === 409 && !passingConflicts.has(code);
 }
@@ -36,7 +36,7 @@ const noSuchTag = failure(
   'If-Match holds no ETag that this resource can have: send one as given, like "3".',
 );
 
-/** `If-Match` holds an ETag that this service cannot have sent. */
+/** True if `If-Match` holds an ETag that this service cannot have sent. */
 function isTagUnknown({ ctx }: RequestContext, { code }: Failure): boolean {
   return code === 'precondition-failed' && ifMatchOf(ctx.req.headers) === neverRevision;
 }

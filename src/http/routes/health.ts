@@ -6,7 +6,7 @@ import type { Metrics } from './metrics.ts';
 export interface ReadinessCheck {
   readonly name: string;
   readonly ready: boolean;
-  /** For an operator, without secrets. */
+  /** A text for an operator, without secrets. */
   readonly detail: string;
 }
 
@@ -38,7 +38,10 @@ export function healthRoutes(version: string, readiness: Readiness): ReadonlyArr
   ];
 }
 
-/** In Prometheus' format. It is made once for all who ask before it is made, or before it takes too long. */
+/**
+ * Answers metrics in Prometheus' format. They are made once for all who ask before they are made, or before that takes
+ * too long.
+ */
 export function metricsRoute(metrics: Metrics): Route {
   let making: Promise<string | null> | null = null;
   const text = () => {
@@ -58,7 +61,7 @@ export function metricsRoute(metrics: Metrics): Route {
   };
 }
 
-/** Never throws. */
+/** Asks for the readiness. Never throws. */
 async function answerOf(readiness: Readiness): Promise<{ readonly ready: boolean; readonly body: string }> {
   const checks = await withinLimit(readiness);
   const ready = checks.every((check) => check.ready);
@@ -79,7 +82,7 @@ function sharedAmongMany<Result>(call: () => Promise<Result>): () => Promise<Res
   };
 }
 
-/** A check that throws or takes too long counts as not ready. */
+/** Limits a check. One that throws or takes too long counts as not ready. */
 async function withinLimit(readiness: Readiness): Promise<ReadonlyArray<ReadinessCheck>> {
   const unready = (detail: string) => [{ name: 'readiness', ready: false, detail }];
   try {

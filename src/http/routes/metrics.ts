@@ -15,7 +15,7 @@ export interface Stopped {
 
 export interface ProjectionLag {
   readonly name: string;
-  /** Between the end of the log and the documents that queries read. */
+  /** The number of positions between the end of the log and the documents that queries read. */
   readonly positions: number;
 }
 

@@ -8,7 +8,7 @@ export interface OtherRole {
   readonly failure: Failure;
 }
 
-/** Null for a path that no role serves. */
+/** Finds the role of a path; null for one that no role serves. */
 export type FindOtherRole = (path: string) => OtherRole | null;
 
 /** The pages and files below `/docs` and `/dashboard`. */

@@ -13,14 +13,14 @@ export interface Route {
 export interface RequestRouter {
   /** @returns when it has answered; null if no route matches */
   readonly handle: (ctx: Context, path: string) => Promise<void> | null;
-  /** Nothing for an unknown path. */
+  /** What the path accepts; nothing for an unknown path. */
   readonly accepted: (path: string) => Accepted;
 }
 
-/** As @koa/router knows it. */
+/** What a path accepts, as @koa/router knows it. */
 interface Accepted {
   readonly methods: ReadonlyArray<string>;
-  /** With `:name` for parameters. */
+  /** The paths with `:name` for parameters. */
   readonly routes: ReadonlyArray<string>;
 }
 

@@ -17,10 +17,7 @@ import { UnknownKeys } from './unknown-keys.ts';
 export interface PageSessionAccess {
   readonly sessions: Pick<PageSessions, 'open' | 'end'>;
   readonly cookie: SessionCookie;
-  /**
-   * Null for an unknown key.
-   * @throws UnavailableError
-   */
+  /** Finds the caller of a key; null for an unknown one. @throws UnavailableError */
   readonly authenticate: (presentedKey: string) => Promise<Caller | null>;
   readonly admission: Pick<Admission, 'enter' | 'slot'>;
   readonly logger: Logger;
@@ -77,7 +74,7 @@ async function signIn(ctx: Context, access: PageSessionAccess, unknownKeys: Unkn
 const keyInvalid = failure('key-invalid', 'This key opens nothing here.');
 
 /**
- * As for a command: counts a request of the caller, and takes a place for its answer.
+ * Admits a request as for a command: counts a request of the caller, and takes a place for its answer.
  * @returns why it is refused
  */
 async function admit(

@@ -6,8 +6,8 @@ const maxOfAddress = 60;
 const maxAddresses = 10_000;
 
 /**
- * Counted for each address, in windows of a minute. This refuses only what is unknown: clients behind one proxy share
- * its address, and none of them may keep the holder of a key out.
+ * Counts unknown keys for each address, in windows of a minute. This refuses only what is unknown: clients behind one
+ * proxy share its address, and none of them may keep the holder of a key out.
  */
 export class UnknownKeys {
   readonly #counts = new LRUCache<string, { count: number }>({ max: maxAddresses, ttl: windowMs });

@@ -48,16 +48,16 @@ const otherPaths = [
   '/v1/videos',
 ];
 
-/** For a path without an operation: that of the endpoint that it begins with. */
+/** Finds the form of errors for a path without an operation: that of the endpoint that it begins with. */
 export function createFormOfPath(operations: ReadonlyArray<AnyOperation>): (path: string) => ErrorForm {
   const forms = operations.filter(isEndpoint).map(({ http, errorForm }) => [http.path, errorForm?.({})] as const);
   return (path) => forms.find(([served]) => isWithin(path, served))?.[1] ?? openAiErrors;
 }
 
-/** For a path without an operation: says what is right; null if nothing resembles the path. */
+/** Says for a path without an operation what is right; null if nothing resembles the path. */
 export type FindWrongTurn = (path: string) => Failure | null;
 
-/** Also where the method is part of the name of a model; null for a path of another API. */
+/** Finds a path of Gemini, also where the method is part of the name of a model; null for a path of another API. */
 export function findGeminiPath(path: string): Failure | null {
   const [, method] = geminiMethod.exec(path) ?? [];
   if (method === undefined) return null;
@@ -109,7 +109,7 @@ function pathBelowV1(path: string): string {
   return `/v1${clean.replace(/^(?:\/v1)+(?=\/)/, '')}`;
 }
 
-/** Letters that are added, left out or changed. */
+/** Maximum number of letters that are added, left out or changed. */
 const maxDifferences = 3;
 
 /** Paths are given in segments. Null if none is near. Ids in the path match any id. */
@@ -139,12 +139,12 @@ function shown(path: string): string {
   return path.length > maxShownLength ? `${path.slice(0, maxShownLength)}…` : path;
 }
 
-/** The gateway relays it, or answers it as a provider does. */
+/** True if the gateway relays the operation, or answers it as a provider does. */
 function isEndpoint({ plane, kind }: AnyOperation): boolean {
   return plane === 'gateway' && kind === 'streaming';
 }
 
-/** All endpoints of its subject have it: `/v1/audio`. */
+/** The beginning that all endpoints of its subject have: `/v1/audio`. */
 function rootOf(path: string): string {
   return path.split('/').slice(0, 3).join('/');
 }

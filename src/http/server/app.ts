@@ -61,30 +61,30 @@ export interface AppOptions {
   readonly operations: ReadonlyArray<AnyOperation>;
   readonly invoke: Invoke;
   readonly readiness: Readiness;
-  /** `/healthz` shows it. */
+  /** The version that `/healthz` shows. */
   readonly version: string;
   readonly metrics: Metrics;
   readonly log: PinoLogger;
   readonly limits: {
     readonly maxBodyBytes: number;
-    /** In a JSON body. Default 50,000. */
+    /** Maximum number of values in a JSON body. Default 50,000. */
     readonly maxBodyValues?: number;
   };
   /** Default: one with the usual limits. */
   readonly admission?: Admission;
-  /** Where the app counts. Default: a new count. */
+  /** Counts running requests. Default: a new count. */
   readonly running?: RunningRequests;
   /** How long a client may stop reading. Default 60 s. */
   readonly maxUnreadMs?: number;
-  /** Documentation belongs to the control plane. Default both. */
+  /** The planes that the app serves. Documentation belongs to the control plane. Default both. */
   readonly planes?: ReadonlySet<Plane>;
   /** False if the metrics have their own port. Default true. */
   readonly servesMetrics?: boolean;
-  /** Answered like operations. Their own protocol describes them, so OpenAPI does not list them. */
+  /** Endpoints that are answered like operations. Their own protocol describes them, so OpenAPI does not list them. */
   readonly endpoints?: ReadonlyArray<StreamingOperation>;
-  /** For a request that has no key. Default: a key is needed. */
+  /** The cookie of a request that has no key. Default: a key is needed. */
   readonly sessionCookie?: SessionCookie | null;
-  /** They need no key. */
+  /** Routes that need no key. */
   readonly publicRoutes?: ReadonlyArray<Route>;
   /** Where `/` redirects a browser. Default the documentation. */
   readonly browserHome?: string;
@@ -98,7 +98,7 @@ export function createApp(options: AppOptions): Koa {
   return app;
 }
 
-/** For a separate port. */
+/** Creates an app with the metrics, for a separate port. */
 export function createMetricsApp(metrics: Metrics): Koa {
   const dispatch = createRouter([metricsRoute(metrics)]);
   const app = new SlimKoa();
@@ -163,7 +163,7 @@ class HttpAdapter {
     this.#gatewayPaths = new Set(ofGateway.map(({ operation }) => operation.http.path));
   }
 
-  /** Never rejects. */
+  /** Answers a request. Never rejects. */
   async answer(ctx: Context): Promise<void> {
     const context = createRequestContext(ctx, this.#admission.budgets, this.#openAnswers);
     ctx.state = context;
@@ -293,7 +293,7 @@ class HttpAdapter {
     return { id, startedAt, operation, target, parameters, query, headers, body, maxPageBytes, client, held };
   }
 
-  /** Takes a place for the answer, too, until it is written. */
+  /** Reads the input, and takes a place for the answer until it is written. */
   async #readInput(
     context: RequestContext,
     route: OperationRoute,
@@ -336,12 +336,12 @@ class HttpAdapter {
   }
 }
 
-/** Programs do not send `text/html`. */
+/** True for a browser. Programs do not send `text/html`. */
 function isBrowser({ req: { method, headers } }: Context): boolean {
   return (method === 'GET' || method === 'HEAD') && /(?:^|[,\s])text\/html(?:[,;\s]|$)/i.test(headers.accept ?? '');
 }
 
-/** The operation has written its answer itself. */
+/** True if the operation has written its answer itself. */
 function isReport(result: OperationResult | Download | StreamReport | null): result is StreamReport {
   return result !== null && 'kind' in result && result.kind === 'relayed';
 }

@@ -5,7 +5,10 @@ import { lastAnswerOn } from '#http/request/connections.ts';
 import { hasOwnArrivalLimits } from '#http/request/request-body.ts';
 import { workForAll } from '#shared/async/fair-queue.ts';
 
-/** Thousands of clients can leave in one turn of the event loop, or exceed a limit in it. */
+/**
+ * Maximum number of answers in a turn. Thousands of clients can leave in one turn of the event loop, or exceed a limit
+ * in it.
+ */
 const maxAnswersInTurn = 50;
 
 /**
@@ -14,7 +17,7 @@ const maxAnswersInTurn = 50;
 export class ClientErrors {
   readonly #waiting = new WeakSet<Socket>();
 
-  /** With an answer, if the connection may have one. */
+  /** Ends a connection with an answer, if it may have one. */
   async answer(error: NodeJS.ErrnoException, socket: Socket): Promise<void> {
     // Node reports an error again with each further piece that arrives.
     if (this.#waiting.has(socket)) return;
@@ -29,13 +32,13 @@ export class ClientErrors {
   }
 }
 
-/** The limit on a whole request does not apply to a body that has its own limits. */
+/** True if the limit on a whole request does not apply: a body has its own limits. */
 function mayTakeLonger(error: NodeJS.ErrnoException, last: ServerResponse | undefined): boolean {
   if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT' || last === undefined) return false;
   return !last.req.complete && hasOwnArrivalLimits(last.req);
 }
 
-/** In plain text. Closes the connection. */
+/** Answers in plain text. Closes the connection. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket, last: ServerResponse | undefined): void {
   const answering = last !== undefined && !last.writableEnded;
   // The answer to another request is pending on this connection, or has begun. Further bytes would damage it.

@@ -8,23 +8,23 @@ import { once } from '#shared/async/once.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { ClientErrors } from './client-errors.ts';
 
-/** Every one has a default. */
+/** Limits of a server. Every one has a default. */
 export interface ServerLimits {
-  /** From the first byte to the end of the headers. Default 10 s. */
+  /** Time from the first byte to the end of the headers. Default 10 s. */
   readonly headersTimeoutMs?: number;
-  /** From the first byte to the end of a body without limits of its own. Default 60 s. */
+  /** Time from the first byte to the end of a body without limits of its own. Default 60 s. */
   readonly requestTimeoutMs?: number;
   /** How long an idle connection is kept. Default 65 s: longer than common balancers keep theirs. */
   readonly keepAliveTimeoutMs?: number;
-  /** Of a connection while a request is sent or answered. Default 120 s. */
+  /** Maximum silence of a connection while a request is sent or answered. Default 120 s. */
   readonly idleTimeoutMs?: number;
-  /** Of the headers of a request. Default 16 KiB. */
+  /** Maximum size of the headers of a request. Default 16 KiB. */
   readonly maxHeaderBytes?: number;
-  /** At the same time; further ones are closed immediately. Default 10,000. */
+  /** Maximum number of connections at the same time; further ones are closed immediately. Default 10,000. */
   readonly maxConnections?: number;
-  /** While more than half of the connections are taken. Default 1 KiB/s in 30 s. */
+  /** Minimum rate of bodies while more than half of the connections are taken. Default 1 KiB/s in 30 s. */
   readonly bodyRate?: BodyRate;
-  /** For running requests. Default 10 s. */
+  /** Time limit of running requests at a stop. Default 10 s. */
   readonly stopTimeoutMs?: number;
 }
 
@@ -140,8 +140,8 @@ async function closed(server: Server, limit: number): Promise<void> {
 }
 
 /**
- * Without the objects that it creates for every request (a composed chain, a listener on the response, closures). Its
- * only middleware writes directly to the response and never rejects.
+ * Koa without the objects that it creates for every request (a composed chain, a listener on the response, closures).
+ * Its only middleware writes directly to the response and never rejects.
  */
 export class SlimKoa extends Koa {
   override callback(): ReturnType<Koa['callback']> {

@@ -9,7 +9,7 @@ import { SlimKoa } from './server.ts';
 const starting = failure('unavailable', 'The service is starting. Try again in a second.', { retryAfterSeconds: 1 });
 
 /**
- * For an address while it has no service: every request is 503.
+ * An app for an address that has no service yet: every request is 503.
  * @param refusal default: the service is starting
  * @param routes answered all the same. Default: none
  */

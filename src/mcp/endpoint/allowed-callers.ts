@@ -36,7 +36,7 @@ function hostnames(allowedOrigins: ReadonlySet<string>): string[] {
   return [...localhostAllowedHostnames(), ...[...allowedOrigins].map((origin) => new URL(origin).hostname)];
 }
 
-/** A proxy in front of it may use another scheme. */
+/** True for the service's own origin. A proxy in front of it may use another scheme. */
 function isOwn(origin: string, host: string | undefined): boolean {
   return host !== undefined && (origin === `http://${host}` || origin === `https://${host}`);
 }

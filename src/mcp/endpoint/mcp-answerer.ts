@@ -43,7 +43,7 @@ export class McpAnswerer {
     });
   }
 
-  /** Whatever the content of the request. */
+  /** Answers a request, whatever its content is. */
   async answer(request: Authorised): Promise<void> {
     const { headers, query } = request;
     const refusal = checkCallers(headers, this.#options.callers);
@@ -104,7 +104,7 @@ const completeMethod = 'completion/complete';
 
 const argumentsPointer = '/params/arguments';
 
-/** For inexact integers in the arguments of a tool, which it names. */
+/** Finds inexact integers in the arguments of a tool, which it names. */
 async function faultOfArguments(bytes: Buffer): Promise<Failure | null> {
   const errors = await inexactIntegers(bytes);
   return numberNotExact(
@@ -121,7 +121,7 @@ function nothingToListenTo(id: unknown) {
   return { status: 404, code: -32_601, message, id: typeof id === 'string' || typeof id === 'number' ? id : null };
 }
 
-/** Those that the protocol reads. The API key is not among them. */
+/** The headers that the protocol reads. The API key is not among them. */
 function forwarded(headers: Authorised['headers']): Headers {
   const names = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id'];
   const found = new Headers();
@@ -136,7 +136,7 @@ function exchangeOf(authInfo: { readonly extra?: Record<string, unknown> } | und
   return authInfo?.extra?.mcpRequest as McpRequest;
 }
 
-/** Every request has exactly one message. */
+/** Sends the one message that every request has. */
 async function send({ client }: Authorised, answered: Response): Promise<void> {
   const body = Buffer.from(await answered.arrayBuffer());
   const type = answered.headers.get('content-type');
@@ -148,14 +148,14 @@ export interface JsonRpcError {
   readonly status: number;
   readonly code: number;
   readonly message: string;
-  /** Of the message; null if it could not be read. */
+  /** The id of the message; null if it could not be read. */
   readonly id: string | number | null;
 }
 
 const parseError = -32_700;
 const invalidRequest = -32_600;
 
-/** For a body that is not a JSON object: invalid JSON, a batch, or JSON that is too deep. */
+/** The error for a body that is not a JSON object: invalid JSON, a batch, or JSON that is too deep. */
 function rpcErrorOf({ code, detail, errors }: Failure): JsonRpcError {
   const isJson = code !== 'malformed-json' && code !== 'invalid-encoding';
   const where = (errors ?? []).map(({ pointer, message }) => `${pointer || 'The message'} ${message}.`).join(' ');

@@ -35,7 +35,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): StreamingOperati
   };
 }
 
-/** For logs and metrics. Each call of a tool has its own log line. */
+/** The report for logs and metrics. Each call of a tool has its own log line. */
 const relayed: StreamReport = { kind: 'relayed', status: null, code: null, model: null, target: null, attempts: 0 };
 
 /**

@@ -8,7 +8,7 @@ export interface ClientMessage {
   readonly toolArguments: JsonObject;
 }
 
-/** Without the arguments of a tool: the official server copies them all in one turn. */
+/** Maximum number of values without the arguments of a tool: the official server copies them all in one turn. */
 const maxValues = 2_000;
 
 /** Takes the arguments of a tool out of a message. @returns too-many-values for a message with too many other values */

@@ -13,7 +13,10 @@ export interface StdioProxyOptions {
   readonly onFault: (text: string) => void;
 }
 
-/** Of standard input. Larger than the default limit of bodies in the service, which may be raised. */
+/**
+ * Maximum size of a line of standard input. Larger than the default limit of bodies in the service, which may be
+ * raised.
+ */
 const maxLineBytes = 64 * 1024 * 1024;
 /** Requests that are forwarded at the same time. Others wait in the pipe. */
 const maxInFlight = 32;
@@ -35,7 +38,7 @@ export async function runStdioProxy(options: StdioProxyOptions): Promise<void> {
 class StdioProxy {
   readonly #options: StdioProxyOptions;
   readonly #running = new Set<Promise<void>>();
-  /** Unanswered requests, by id. */
+  /** Functions that end unanswered requests, by id. */
   readonly #aborts = new Map<Json, AbortController>();
   /** The protocol that `initialize` has agreed on, for messages of protocols before 2026. */
   #agreedProtocol: string | null = null;
@@ -116,7 +119,7 @@ class StdioProxy {
   }
 }
 
-/** For a request that the service has refused. */
+/** The answer to a request that the service has refused. */
 function failed(id: Json, message: string, problem?: Json) {
   return { jsonrpc: '2.0', id, error: { code: -32_000, message, ...(isObject(problem) ? { data: problem } : {}) } };
 }
@@ -128,7 +131,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * In "Streamable HTTP". Since 2026 the headers also name the protocol, the method and the subject of each message.
+ * The headers of a message in "Streamable HTTP". Since 2026 the headers also name the protocol, the method and the
+ * subject of each message.
  * @param agreed the protocol that `initialize` has agreed on; null before that, and for protocols without `initialize`
  */
 export function messageHeaders(message: JsonObject | null, agreed: string | null): Record<string, string> {
@@ -145,7 +149,7 @@ export function messageHeaders(message: JsonObject | null, agreed: string | null
   return headers;
 }
 
-/** In the answer to `initialize`; null for a refusal. */
+/** The protocol in the answer to `initialize`; null for a refusal. */
 export function protocolOf(answer: string): string | null {
   const message = parsedJson(answer);
   const result = isObject(message) && isObject(message.result) ? message.result : {};
@@ -171,7 +175,7 @@ function eventsIn(text: string): ReadonlyArray<string> {
 
 const newline = 0x0a;
 
-/** In UTF-8. Yields null for a line that is too long, and keeps nothing of it. */
+/** Reads lines in UTF-8. Yields null for a line that is too long, and keeps nothing of it. */
 export async function* readUtf8Lines(input: Readable, maxBytes: number): AsyncGenerator<string | null, void, void> {
   let pieces: Buffer[] = [];
   let bytes = 0;

@@ -64,7 +64,7 @@ function readParameters(
   return E.right(parameters);
 }
 
-/** From the arguments in place of headers, and from `dryRun`, as a request has them. */
+/** The headers from the arguments in place of headers, and from `dryRun`, as a request has them. */
 function headersOf(
   { operation }: OperationRoute,
   given: JsonObject,
@@ -91,7 +91,7 @@ function headersOf(
   });
 }
 
-/** As a body or a query string would contain it. In a query string every value is a text. */
+/** The input as a body or a query string would contain it. In a query string every value is a text. */
 function inputOf(route: OperationRoute, given: JsonObject, parameters: Readonly<Record<string, string>>): RequestInput {
   const fields: Record<string, Json | undefined> = {};
   for (const name of route.members) {
@@ -116,10 +116,10 @@ function pathOf({ operation }: OperationRoute, parameters: Readonly<Record<strin
   return operation.http.path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(parameters[name] ?? ''));
 }
 
-/** An inherited one, such as `__proto__`, is not an argument. */
+/** The member's own value. An inherited one, such as `__proto__`, is not an argument. */
 function own(given: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(given, name) ? given[name] : undefined;
 }
 
-/** The arguments are the input, and no tool takes bytes. */
+/** No bytes: the arguments are the input, and no tool takes bytes. */
 const noBytes = Buffer.alloc(0);

@@ -5,9 +5,9 @@ import type { McpRequest } from '#mcp/request/mcp-request.ts';
 import type { OperationTool } from '#mcp/tools/tool-catalogue.ts';
 import { EncodedJson, isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
-/** Of one completion: the protocol's limit. */
+/** Maximum number of values of one completion: the protocol's limit. */
 const maxValues = 100;
-/** For one completion: of the items, and of their parents (flows, for their versions). */
+/** Maximum number of lists for one completion: of the items, and of their parents (flows, for their versions). */
 const maxLists = 10;
 const maxItems = 1_000;
 
@@ -17,7 +17,7 @@ export interface Completion {
 }
 
 export interface CompletionRequest {
-  /** Of the query with the parameter, such as `/v1/flow-versions/:versionId`. */
+  /** The path of the query with the parameter, such as `/v1/flow-versions/:versionId`. */
   readonly path: string;
   readonly parameter: string;
   /** The beginning of an id, or a part of a name. */
@@ -56,8 +56,8 @@ interface Item {
 }
 
 /**
- * A list with a parent is read for each parent, and each parent's list before the next parent is looked for. So a few
- * lists already give items of the innermost collection.
+ * Finds ids. A list with a parent is read for each parent, and each parent's list before the next parent is looked for.
+ * So a few lists already give items of the innermost collection.
  */
 class IdFinder {
   readonly #ask: AskOperation;
@@ -128,7 +128,7 @@ class IdFinder {
   }
 }
 
-/** Its id is `id`, except for items with another's id, such as a customer with its organization's. */
+/** The id of an item: `id`, except for items with another's id, such as a customer with its organization's. */
 function itemOf(item: Json, parameter: string): ReadonlyArray<Item> {
   if (!isObject(item)) return [];
   const id = item.id ?? item[parameter] ?? item.name;

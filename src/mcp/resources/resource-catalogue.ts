@@ -15,7 +15,7 @@ import { type JsonObject, jsonTextOf } from '#shared/json/json.ts';
 
 /** The answer of a query at a URI. */
 export interface McpResource {
-  /** For its scope and the filter of the connection. */
+  /** The tool, for its scope and the filter of the connection. */
   readonly tool: OperationTool;
   /** Such as `switchyard://flows/{flowId}{?asOf}`: the query's path without `/v1`, and its query parameters. */
   readonly uriTemplate: string;
@@ -29,7 +29,7 @@ const scheme = 'switchyard://';
 
 export const resourceType = 'application/json';
 
-/** One for every query in the table of operations. */
+/** The catalogue has a resource for every query in the table of operations. */
 export function createResourceCatalogue(tools: ReadonlyArray<OperationTool>): ReadonlyArray<McpResource> {
   return tools.filter(({ isReadOnly }) => isReadOnly).map(resourceOf);
 }

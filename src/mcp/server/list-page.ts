@@ -6,7 +6,7 @@ export interface ListPage<Item> {
 }
 
 /**
- * For a list in memory. The page ends before its JSON exceeds the limit, but has one item at least.
+ * A page of a list in memory. It ends before its JSON exceeds the limit, but has one item at least.
  * @param cursor the cursor from the previous page: the number of items before this page
  * @throws ProtocolError for an invalid cursor
  */

@@ -32,7 +32,7 @@ const instructions =
   'send its revision as ifMatch; try it with dryRun; send an idempotencyKey with whatever must not happen twice. A list ends at 256 KiB: ' +
   'call again with its nextCursor as cursor. A refused call names its code and what to do.';
 
-/** One for each request, because a connection is a single request. */
+/** Makes a server for each request, because a connection is a single request. */
 export class McpServers {
   readonly #tools: ReadonlyArray<OperationTool>;
   readonly #resources: ReadonlyArray<McpResource>;
@@ -158,7 +158,7 @@ function unknown(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
-/** Without the query parameters, which clients may leave out. */
+/** The path without the query parameters, which clients may leave out. */
 function pathOf(uriTemplate: string): string {
   return uriTemplate.split('{?', 1)[0] ?? '';
 }

@@ -10,16 +10,16 @@ import { toolInputSchema, toolOutputSchema } from './tool-schema.ts';
 export interface OperationTool {
   readonly route: OperationRoute;
   readonly tool: Tool;
-  /** Of its scope, such as `flows`; null if any valid key may use it. */
+  /** The resource of its scope, such as `flows`; null if any valid key may use it. */
   readonly resource: string | null;
   readonly isReadOnly: boolean;
 }
 
-/** Uploads, downloads and batches of model calls are for programs. */
+/** Resources without tools: uploads, downloads and batches of model calls are for programs. */
 const resourcesWithoutTools: ReadonlySet<string> = new Set(['files', 'batches', 'gateway']);
 
 /**
- * One for each command and query in the table of operations.
+ * The catalogue has a tool for each command and query in the table of operations.
  * @throws Error if an input has a member with the name of an argument that every tool has
  */
 export function createToolCatalogue(routes: ReadonlyArray<OperationRoute>): ReadonlyArray<OperationTool> {
@@ -31,7 +31,7 @@ export function hasTool(operation: AnyOperation): boolean {
   return isPlain && !resourcesWithoutTools.has(resourceOf(operation) ?? '');
 }
 
-/** Those within the caller's scopes and the connection's filter. */
+/** The tools within the caller's scopes and the connection's filter. */
 export function visibleTools(
   catalogue: ReadonlyArray<OperationTool>,
   caller: Caller,
@@ -40,7 +40,7 @@ export function visibleTools(
   return catalogue.filter((each) => passes(each, filter) && checkScopes(caller, each.route.operation) === null);
 }
 
-/** Of a connection. */
+/** True if the tool passes the filter of a connection. */
 export function passes({ isReadOnly, resource }: OperationTool, { readOnly, resources }: ToolFilter): boolean {
   if (readOnly && !isReadOnly) return false;
   return resources === null || resource === null || resources.has(resource);
@@ -96,15 +96,15 @@ function descriptionOf({ summary, description, scope, alsoScope, paged }: AnyOpe
   return sentences.filter((sentence) => sentence !== undefined).join(' ');
 }
 
-/** Of a connection. */
+/** The filter of a connection. */
 export interface ToolFilter {
   readonly readOnly: boolean;
-  /** Their tools are listed; null for all. */
+  /** The resources whose tools are listed; null for all. */
   readonly resources: ReadonlySet<string> | null;
 }
 
 /**
- * From `?readonly=1` or the header `x-switchyard-readonly`, and `?tools=flows,templates`.
+ * Reads the filter from `?readonly=1` or the header `x-switchyard-readonly`, and `?tools=flows,templates`.
  * @param known all resources
  * @returns invalid-input for an unknown resource
  */

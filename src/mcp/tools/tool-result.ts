@@ -16,9 +16,7 @@ export function successResult(operation: AnyOperation, result: OperationResult, 
   return { content, structuredContent: structuredContent as Record<string, unknown>, _meta: metaOf(result) };
 }
 
-/**
- * The problem is in `_meta`, because clients validate structured content against the tool's schema even for failures.
- */
+/** The summary by the events that it would append. */
 export function failureResult(failure: Failure, requestId: string): CallToolResult {
   const { status, title } = failures[failure.code];
   const problem = {
@@ -62,7 +60,7 @@ function triedSummary({ summary }: AnyOperation, { events }: JsonObject): string
   return `Tried: ${summary}. Nothing was changed. ${would}`;
 }
 
-/** The only array of the answer. */
+/** The items of the only array of the answer. */
 function itemsOf(body: Json): ReadonlyArray<Json> | null {
   if (!isObject(body) || 'id' in body) return null;
   const arrays = Object.values(body).filter((member) => Array.isArray(member));

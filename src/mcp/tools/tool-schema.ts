@@ -3,7 +3,7 @@ import { type AnyOperation, effectOf } from '#application/operations/operation.t
 import { DryRun } from '#domain/history/record.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** Every writing tool has them next to its operation's input. Over REST they are headers. */
+/** The arguments that every writing tool has next to its operation's input. Over REST they are headers. */
 const writeControls: Readonly<Record<string, JsonObject>> = {
   dryRun: {
     type: 'boolean',
@@ -40,7 +40,9 @@ export function toolInputSchema(operation: AnyOperation): JsonObject & { readonl
   };
 }
 
-/** MCP accepts only objects, so any other answer becomes the member `result` of one. */
+/**
+ * True if the answer is an object. MCP accepts only objects, so any other answer becomes the member `result` of one.
+ */
 export function isAnswerObject({ output }: AnyOperation): boolean {
   return output !== null && jsonSchema(output).type === 'object';
 }

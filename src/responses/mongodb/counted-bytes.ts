@@ -7,8 +7,8 @@ interface Counted {
 }
 
 /**
- * Counting the bytes of a project reads an index, so they are counted again after ten seconds, and meanwhile this node
- * adds what it writes.
+ * The counted bytes of projects. Counting the bytes of a project reads an index, so they are counted again after ten
+ * seconds, and meanwhile this node adds what it writes.
  */
 export class CountedBytes {
   readonly #count: (projectId: string) => Promise<number>;

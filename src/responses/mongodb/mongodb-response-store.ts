@@ -28,7 +28,7 @@ interface SubjectDocument {
 
 const outlined = { projection: { content: 0, needs: 0, items: 0, ancestors: 0 } } as const;
 
-/** Names that are looked up together, and documents that are read for them. */
+/** Maximum number of names that are looked up together, and of documents that are read for them. */
 const maxNamesAtOnce = 16;
 const maxFoundAtOnce = 64;
 const erasedAtOnce = 32;

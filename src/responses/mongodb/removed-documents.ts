@@ -73,7 +73,7 @@ export class RemovedDocuments {
     return { ids, bytes: gone.reduce((sum, { bytes }) => sum + bytes, 0) };
   }
 
-  /** Those that are due, and the deleted ones before the first of them, which may be removable after it. */
+  /** The documents that are due, and the deleted ones before the first of them, which may be removable after it. */
   async #due(project: string): Promise<ReadonlyArray<Removable>> {
     const isDue = { ...isDueAt(Date.now()), project };
     const due = await this.#responses.call((all) =>

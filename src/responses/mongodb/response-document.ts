@@ -11,11 +11,11 @@ export interface ResponseDocument extends LogDocument {
   readonly deleted: boolean;
   readonly needs: ReadonlyArray<string>;
   readonly items: ReadonlyArray<string>;
-  /** Missing in responses of release 0.4. */
+  /** The ancestors; missing in responses of release 0.4. */
   readonly ancestors?: ReadonlyArray<string> | null;
   readonly provider: string | null;
   readonly background: BackgroundTarget | null;
-  /** Whose key has sealed it; missing in responses of release 0.4. */
+  /** The subject whose key has sealed it; missing in responses of release 0.4. */
   readonly subject?: string;
   /** When a deleted response is due for removal; missing before it is deleted, or if 0.4 has deleted it. */
   readonly removableAt?: number;

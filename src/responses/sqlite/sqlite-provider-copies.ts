@@ -20,10 +20,10 @@ const laterCopySql = 'SELECT 1 FROM copies WHERE project = ? AND checkAt > ? LIM
 const makeDueSql = `UPDATE copies SET checkAt = ? WHERE (project, id) IN
   (SELECT project, id FROM copies WHERE project = ? AND checkAt > ? LIMIT ?)`;
 
-/** In one statement, so that other writes of the thread do not wait long. */
+/** Maximum number of rows in one statement, so that other writes of the thread do not wait long. */
 const maxRowsAtOnce = 500;
 
-/** The file is that of the stored responses, which has the schema. */
+/** Opens the list of copies. The file is that of the stored responses, which has the schema. */
 export function openSqliteProviderCopies(file: SqliteFile): ProviderCopies {
   const write = async (sql: string, row: SqlStatement['rows'][number]) => {
     await file.write({ statements: [{ sql, rows: [row] }] });

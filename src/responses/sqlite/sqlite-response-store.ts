@@ -37,7 +37,7 @@ const needsSql = `
   WHERE project = ? AND responses.id IN (SELECT value FROM json_each(?))`;
 const contentsSql = `
   SELECT id, content FROM responses WHERE project = ? AND id IN (SELECT value FROM json_each(?))`;
-/** Of the responses that have made an item, the first one that is there. */
+/** SQL for the response that has made an item: of those, the first one that is there. */
 const makerOf = (what: string, condition: string) => `(SELECT ${what} FROM items JOIN responses AS made
     ON made.project = items.project AND made.id = items.response
     WHERE items.project = ?1 AND items.id = value AND ${condition} LIMIT 1)`;
@@ -51,7 +51,7 @@ const oldestSql = `SELECT ${columns}, NULL AS ancestors FROM responses WHERE del
 const oldestAtSql = 'SELECT min(at) AS oldest FROM responses WHERE deleted = 0 AND project = ?';
 const amountSql = 'SELECT count, bytes FROM amounts WHERE project = ?';
 const markSql = 'UPDATE responses SET deleted = 1 WHERE project = ? AND id = ? AND deleted = 0';
-/** Those that may be removable, and after them the deleted ones before each, which may be so after it. */
+/** SQL for responses that may be removable, and after them the deleted ones before each, which may be so after it. */
 const unneededSql = `
   WITH RECURSIVE chain (id, step) AS (
     SELECT id, 0 FROM (SELECT id FROM removable WHERE project = ?1 LIMIT ?2) UNION ALL
@@ -76,7 +76,7 @@ const beginErasureSql = 'INSERT INTO erasures (subject, project, at) VALUES (?, 
 const forgetSubjectSql = 'DELETE FROM subjects WHERE project = ? AND subject = ?';
 const erasedSql = `
   SELECT id, bytes, octet_length(items) AS nameBytes FROM responses WHERE project = ? AND id > ? ORDER BY id LIMIT ?`;
-/** A response of release 0.4 has no subject: it was stored before every erasure of this release. */
+/** SQL that erases. A response of release 0.4 has no subject: it was stored before every erasure of this release. */
 const eraseSql = `DELETE FROM responses WHERE project = ?1 AND id = ?2
   AND NOT EXISTS (SELECT 1 FROM chains WHERE project = ?1 AND id = ?2 AND subject <> ?3)`;
 const erasuresSql = 'SELECT project, subject, at FROM erasures WHERE at < ? ORDER BY at LIMIT ?';
@@ -85,14 +85,11 @@ const subjectSql = 'SELECT subject FROM subjects WHERE project = ?';
 const addSubjectSql = 'INSERT INTO subjects (project, subject) VALUES (?, ?) ON CONFLICT DO NOTHING';
 
 export interface SqliteResponseStoreOptions extends SqliteStoreOptions {
-  /** On the volume of the file, which keeps its required free space. Default: always. */
+  /** True if there is room on the volume of the file, which keeps its required free space. Default: always. */
   readonly hasRoomFor?: (bytes: number) => Promise<boolean>;
 }
 
-/**
- * In a separate SQLite file.
- * @throws StartupError if the file cannot be opened
- */
+/** Opens the store in a separate SQLite file. @throws StartupError if the file cannot be opened */
 export function openSqliteResponseStore(options: SqliteResponseStoreOptions): ResponseStore {
   const { hasRoomFor: hasVolumeRoom = async () => true } = options;
   const file = new SqliteFile({
@@ -215,7 +212,10 @@ function firstOf(rows: ReadonlyArray<Row>): ReadonlyArray<string> {
   return rows.slice(0, tooMuch < 0 ? rows.length : tooMuch).map(({ id }) => String(id));
 }
 
-/** For small writes it is asked once a second, because asking takes about as long as a small write. */
+/**
+ * Limits how often room is asked for: once a second for small writes, because asking takes about as long as a small
+ * write.
+ */
 function keptForSmall(hasRoomFor: (bytes: number) => Promise<boolean>): (bytes: number) => Promise<boolean> {
   let [had, until] = [true, 0];
   return async (bytes) => {

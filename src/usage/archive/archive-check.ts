@@ -12,7 +12,7 @@ export interface ArchiveFindings {
 
 interface Segment {
   readonly firstRevision: number;
-  /** Of its events' lines, in order. */
+  /** The hashes of its events' lines, in order. */
   readonly lineHashes: string[];
 }
 

@@ -17,17 +17,17 @@ import { archiveLine } from './stream-count.ts';
 
 const idPattern = /^usage-archive-(\d{4}-\d{2}-\d{2})-[0-9a-f]{16}$/;
 
-/** In the blob store. @param day without it, the prefix of all days */
+/** The beginning of ids in the blob store. @param day without it, the prefix of all days */
 export function archivePrefix(day?: string): string {
   return day === undefined ? 'usage-archive-' : `usage-archive-${day}-`;
 }
 
-/** Null for an id that is not of an archive. */
+/** The day; null for an id that is not of an archive. */
 export function dayOfArchive(id: string): string | null {
   return idPattern.exec(id)?.[1] ?? null;
 }
 
-/** Derives from the contents, so that a repeated write replaces only an equal archive. */
+/** An id that derives from the contents, so that a repeated write replaces only an equal archive. */
 export function archiveId(day: string, streams: ReadonlyArray<CountedStream>): string {
   const held = streams.map(({ stream, firstEvent, lastEvent, events }) => [stream, firstEvent, lastEvent, events]);
   return `${archivePrefix(day)}${hash('sha256', JSON.stringify(held)).slice(0, 16)}`;

@@ -29,9 +29,9 @@ export class ClosedDay {
   time: string | null = null;
   relativeAccuracy: number | null = null;
   callsLost = 0;
-  /** By name. */
+  /** The streams by name. */
   readonly streams = new Map<string, ClosedUsageStream>();
-  /** By key, model and target (`entryGroupOf`). */
+  /** The entries by key, model and target (`entryGroupOf`). */
   readonly entries = new Map<string, ReadonlyArray<HourlyUsageEntry>>();
   #parts: Closing[] = [];
 

@@ -15,10 +15,10 @@ import { StreamCount } from './stream-count.ts';
 type Closing = UsageEvents['UsageDayClosed'];
 const type = 'UsageDayClosed';
 
-/** Of an append's limit, reserved for everything except the entries. */
+/** The part of an append's limit that is reserved for everything except the entries. */
 const overheadBytes = 2_048;
 
-/** With other archives that append at the same time. */
+/** Maximum number of conflicts with other archives that append at the same time. */
 const maxConflicts = 5;
 
 export interface DayClosingOptions {
@@ -177,7 +177,7 @@ function heldStream(first: StoredEvent, last: StoredEvent, events: number): Coun
   };
 }
 
-/** Never divides a group. @throws UsageArchiveError for a group that is too large */
+/** Packs groups into events. Never divides a group. @throws UsageArchiveError for a group that is too large */
 function packed(
   groups: Iterable<ReadonlyArray<HourlyUsageEntry>>,
   maxBytes: number,

@@ -15,7 +15,7 @@ interface HourlyTotal {
 
 /** Adds up usage by hour, key, owner, operation, model, target and outcome. */
 export class HourlyTotals {
-  /** By group, then by the other members in which entries differ. */
+  /** The totals by group, then by the other members in which entries differ. */
   readonly #groups = new Map<string, Map<string, HourlyTotal>>();
 
   groups(): IterableIterator<string> {
@@ -33,7 +33,7 @@ export class HourlyTotals {
     sum.total.add(entry);
   }
 
-  /** In the order of their hours. */
+  /** The entries in the order of their hours. */
   entries(group: string): ReadonlyArray<HourlyUsageEntry> {
     const sums = this.#groups.get(group)?.values() ?? [];
     const entries = Array.from(sums, ({ first, total }) => ({ ...first, ...total.amounts() }));

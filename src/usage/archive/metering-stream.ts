@@ -10,7 +10,7 @@ const namePattern = new RegExp(`^${usageStreamKind}-(\\d{4}-\\d{2}-\\d{2})-`);
 
 export const meteringPrefix = `${usageStreamKind}-`;
 
-/** Null for a stream of another kind. */
+/** The day; null for a stream of another kind. */
 export function dayOfStream(stream: string): string | null {
   return namePattern.exec(stream)?.[1] ?? null;
 }

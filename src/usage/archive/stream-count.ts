@@ -6,12 +6,12 @@ import { recordedEvent, upcastWith } from '#event-store/recorded-event.ts';
 import { eventLine } from '#event-store/transfer/log-file/event-line.ts';
 import { HourlyTotals } from './hourly-totals.ts';
 
-/** Of a stream without counted events. */
+/** The hash of a stream without counted events. */
 export const emptyHash = '0'.repeat(64);
 
 const upcast = upcastWith(upcasters);
 
-/** With its line feed. */
+/** The line with its line feed. */
 export function archiveLine(event: StoredEvent): string {
   return `${eventLine(event)}\n`;
 }
@@ -25,10 +25,10 @@ export function lineHashOf(line: string): string {
   return sha256('sha256', line);
 }
 
-/** Only of events that no closing has counted. */
+/** Counts only events that no closing has counted. */
 export class StreamCount {
   readonly #stream: string;
-  /** Of earlier closings; null without one. */
+  /** The count of earlier closings; null without one. */
   readonly #closed: ClosedUsageStream | null;
   readonly #accuracies = new Set<number>();
   #sums = new HourlyTotals();
@@ -52,7 +52,7 @@ export class StreamCount {
     else this.#count(event);
   }
 
-  /** Null without new events. */
+  /** The count; null without new events. */
   closed(): ClosedUsageStream | null {
     if (this.#lastEvent === null) return null;
     const events = (this.#closed?.events ?? 0) + this.#events;

@@ -8,7 +8,7 @@ import { dayOfStream, meteringPrefix } from './metering-stream.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Retries for streams that grow while they are archived. */
+/** Maximum number of retries for streams that grow while they are archived. */
 const maxRounds = 5;
 
 export interface UsageArchiveOptions {
@@ -24,7 +24,7 @@ export interface ArchivedDay {
   readonly day: string;
   readonly streams: number;
   readonly events: number;
-  /** Compressed; 0 if an archive already held everything. */
+  /** The compressed size; 0 if an archive already held everything. */
   readonly bytes: number;
 }
 

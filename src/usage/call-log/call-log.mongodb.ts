@@ -9,7 +9,7 @@ interface CallDocument extends LogDocument {
   readonly key: string;
   readonly model: string;
   readonly outcome: string;
-  /** JSON of the record. */
+  /** The record as JSON. */
   readonly body: string;
   readonly bytes: number;
   /** Always 1. Release 0.5.0 reads it; the next release does not store it. */

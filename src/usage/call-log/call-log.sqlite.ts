@@ -34,7 +34,8 @@ const oldestSql = 'SELECT id, at, bytes FROM calls WHERE project = ? ORDER BY at
 const deleteSql = 'DELETE FROM calls WHERE project = ? AND at = ? AND id = ?';
 
 /**
- * In a separate SQLite file. A crash of the machine may lose the last calls, because of `synchronous=NORMAL`.
+ * Opens the log in a separate SQLite file. A crash of the machine may lose the last calls, because of
+ * `synchronous=NORMAL`.
  * @throws StartupError if the file cannot be opened
  */
 export function openSqliteCallLog(options: SqliteStoreOptions): CallLog {

@@ -2,7 +2,7 @@ import type { CallPage, CallPageRequest, RecordedCalls } from '#application/quer
 import type { RecordedCall } from '#domain/usage/recorded-call.ts';
 
 export interface LoggedCall {
-  /** Unique among all calls. */
+  /** The id, which is unique among all calls. */
   readonly id: string;
   readonly projectId: string;
   readonly call: Omit<RecordedCall, 'callsRepresented'>;
@@ -17,17 +17,17 @@ export interface RemovableCall {
 }
 
 /**
- * Clients can list these records. It is not a read model, so a rebuild does not remove them. One contract suite
- * (`test/contract/call-log.ts`) tests every adapter.
+ * The records of calls, which clients can list. It is not a read model, so a rebuild does not remove them. One contract
+ * suite (`test/contract/call-log.ts`) tests every adapter.
  */
 export interface CallLog extends RecordedCalls {
-  /** A call whose id is stored already is ignored. @throws UnavailableError */
+  /** Adds calls. One whose id is stored already is ignored. @throws UnavailableError */
   add(calls: ReadonlyArray<LoggedCall>): Promise<void>;
   /** @throws UnavailableError */
   bytesByProject(): Promise<ReadonlyMap<string, number>>;
-  /** The oldest first. @throws UnavailableError */
+  /** The calls of a project, the oldest first. @throws UnavailableError */
   oldest(projectId: string, limit: number): Promise<ReadonlyArray<RemovableCall>>;
-  /** In one statement. @throws UnavailableError */
+  /** Removes calls in one statement. @throws UnavailableError */
   remove(projectId: string, calls: ReadonlyArray<RemovableCall>): Promise<void>;
   /** Removes some calls that began before a time (RFC 3339). @returns whether more may be left @throws UnavailableError */
   removeBefore(time: string): Promise<boolean>;
@@ -37,7 +37,7 @@ export interface CallLog extends RecordedCalls {
 export interface StoredCall {
   readonly id: string;
   readonly at: number;
-  /** JSON of the call. */
+  /** The call as JSON. */
   readonly body: string;
 }
 

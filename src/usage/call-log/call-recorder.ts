@@ -10,16 +10,16 @@ import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { CallLog, LoggedCall } from './call-log.ts';
 
 const intervalMs = 1_000;
-/** Of one project: about 250 calls. */
+/** Maximum size of the records of one project in a second: about 250 calls. */
 const maxBytesPerSecond = 96 * 1024;
-/** So that neither the event loop nor other writes wait long. */
+/** Maximum number of calls that are stored together, so that neither the event loop nor other writes wait long. */
 const maxCallsTogether = 500;
 
 export interface CallRecorderOptions {
   readonly admission: Pick<Admission, 'rooms'>;
   readonly calls: Pick<CallLog, 'add'>;
   readonly log: Logger;
-  /** In ms since 1970. */
+  /** The time in ms since 1970. */
   readonly now?: () => number;
 }
 
@@ -49,7 +49,7 @@ export class CallRecorder {
   readonly #now: () => number;
   readonly #outage: OutageLog;
   readonly #storing = new Debouncer(intervalMs, (guard) => this.#store(guard(this.#options.calls)));
-  /** By project, oldest first. */
+  /** The waiting calls by project, oldest first. */
   #waiting = new Map<string, WaitingCall[]>();
   readonly #room: FairPlaces;
   /** When the oldest waiting call was added; null without one. */
@@ -65,12 +65,12 @@ export class CallRecorder {
     this.#outage = new OutageLog(options.log, 'The store of the records of calls');
   }
 
-  /** Calls without a record, because there were too many or the store refuses it. */
+  /** The number of calls without a record, because there were too many or the store refuses it. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** The calls have just ended. Never throws. */
+  /** Adds calls that have just ended. Never throws. */
   add(records: ReadonlyArray<CallRecord>): void {
     this.#since ??= this.#now();
     for (const record of records) this.#keep(this.#waitingCallOf(record));
@@ -103,7 +103,7 @@ export class CallRecorder {
     };
   }
 
-  /** Where there is no room for the call, the oldest ones of its project go. */
+  /** Keeps a call. Where there is no room for it, the oldest ones of its project go. */
   #keep(call: WaitingCall): void {
     const project = projectOf(call);
     const calls = this.#waiting.get(project) ?? [];
@@ -247,7 +247,7 @@ function recordedCallOf(record: CallRecord): LoggedCall['call'] {
   };
 }
 
-/** Of all attempts; null if that of none is known. */
+/** The cost of all attempts; null if that of none is known. */
 function costOf({ cost, brokenAttempts }: CallRecord): number | null {
   const known = [cost, ...brokenAttempts.map((attempt) => attempt.cost)].filter((each) => each !== null);
   return known.length === 0 ? null : known.reduce((sum, each) => sum + each, 0);

@@ -6,9 +6,9 @@ import type { CallLog, RemovableCall } from './call-log.ts';
 const mebibyte = 1024 * 1024;
 const dayMs = 24 * 60 * 60 * 1_000;
 const intervalMs = 30_000;
-/** For messages. */
+/** What the messages call the store. */
 const store = 'The store of the records of calls, whose oldest are to be removed';
-/** Of one removal, so that other writes of the thread do not wait long. */
+/** Maximum number of calls of one removal, so that other writes of the thread do not wait long. */
 const maxCallsOfRemoval = 500;
 
 export interface CallLogLimits {
@@ -28,7 +28,7 @@ export interface CallRetentionOptions {
   /** Called with the number of calls that were removed because there were too many. */
   readonly onRemoved: (calls: number) => void;
   readonly limits?: CallLogLimits;
-  /** In ms since 1970. */
+  /** The time in ms since 1970. */
   readonly now?: () => number;
 }
 

@@ -24,7 +24,7 @@ export interface DeliveryRecordsOptions {
 
 /** While the store is unavailable, further tries are not listed. */
 const maxUnlisted = 20_000;
-/** Stored together, so that neither the event loop nor other writes wait long. */
+/** Maximum number of tries that are stored together, so that neither the event loop nor other writes wait long. */
 const maxTriesTogether = 1_000;
 /** How often the state of an idle live endpoint is stored. Its position moves with the log. */
 const idleSaveMs = 60_000;
@@ -44,7 +44,7 @@ export class DeliveryRecords {
     this.#outage = new OutageLog(options.log, 'The store of webhook deliveries');
   }
 
-  /** Its state differs from the stored one. */
+  /** Notes that the endpoint's state differs from the stored one. */
   changed(endpoint: DeliveredEndpoint): void {
     this.#changed.add(endpoint);
   }

@@ -39,14 +39,14 @@ export interface DeliveryTermOptions extends Omit<PastFeederOptions, 'followed' 
   readonly store: Pick<EventStore, 'read'>;
   readonly tail: Pick<LogTail, 'follow'>;
   readonly endpoints: ReadonlyArray<EndpointAtStart>;
-  /** The endpoints are as of this position. The term follows the log from here. */
+  /** The position as of which the endpoints are. The term follows the log from here. */
   readonly from: number;
   /** @param followed the position up to which the log was followed */
   readonly createRecords: (followed: () => number) => DeliveryRecords;
   readonly delivery: Pick<MessageDelivery, 'deliver'>;
   /** Resolves when the event is stored or the signal aborts. */
   readonly disable: (endpointId: string, reason: DisabledByAnswers, signal: AbortSignal) => Promise<void>;
-  /** This node still holds the lease, by its own clock. */
+  /** True if this node still holds the lease, by its own clock. */
   readonly isHeld: () => boolean;
   readonly log: Logger;
   /** Ends the term. */
@@ -55,7 +55,7 @@ export interface DeliveryTermOptions extends Omit<PastFeederOptions, 'followed' 
 
 const ownTypes: ReadonlySet<string> = new Set(Object.keys(webhookEndpointEvents));
 const saveIntervalMs = 1_000;
-/** For running tries, then for those that the end of the term aborts, and for the last records. */
+/** Time limit of running tries, then of those that the end of the term aborts, and of the last records. */
 const endTimeoutMs = 1_000;
 const abortTimeoutMs = 100;
 const recordsTimeoutMs = 1_500;
@@ -71,7 +71,7 @@ export class DeliveryTerm {
   readonly #ending = new AbortController();
   readonly #abortingTries = new AbortController();
   readonly #signal: AbortSignal;
-  /** Position of the last event that was given to the endpoints. */
+  /** The position of the last event that was given to the endpoints. */
   #handled: number;
   #following: Following | null = null;
   /** The newest periodic save. */
@@ -108,7 +108,7 @@ export class DeliveryTerm {
     return deliveryFigures([...this.#registry.all()].map(({ queue }) => queue));
   }
 
-  /** Null if it has no queue yet. */
+  /** The tries of an endpoint; null if it has no queue yet. */
   triesOf(endpointId: string): EndpointTries | null {
     const endpoint = this.#registry.get(endpointId);
     if (endpoint === undefined) return null;

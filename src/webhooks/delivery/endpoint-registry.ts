@@ -19,7 +19,7 @@ export interface DeliveredEndpoint {
   readonly queue: EndpointQueue<DeliveryTry>;
 }
 
-/** With an index by audience. */
+/** The endpoints, with an index by audience. */
 export class EndpointRegistry {
   readonly #byId = new Map<string, DeliveredEndpoint>();
   readonly #byAudience = new Map<string, Set<DeliveredEndpoint>>();
@@ -65,7 +65,7 @@ function audienceKey({ audience, organizationId, projectId }: WebhookEndpointRec
   return `${audience} ${audience === 'project' ? projectId : organizationId}`;
 }
 
-/** Null if the endpoint is deleted. */
+/** The endpoint after the event; null if it is deleted. */
 export function viewAfter(
   facts: EndpointRevision | null,
   event: RecordedEventOf<WebhookEndpointEvents>,

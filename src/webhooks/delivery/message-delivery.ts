@@ -72,10 +72,7 @@ export class MessageDelivery {
     this.#entries = new EntryMaker(options.reads);
   }
 
-  /**
-   * One try, in the turn of the endpoint's owner. Never rejects.
-   * @param signal aborts the try
-   */
+  /** Makes one try, in the turn of the endpoint's owner. Never rejects. @param signal aborts the try */
   async deliver(target: DeliveryTarget, message: Message, signal: AbortSignal): Promise<DeliveryTry> {
     const leave = await this.#options.admission.slot(new Held(target.owner), 'webhook try');
     if (E.isLeft(leave)) return postponed;
@@ -134,7 +131,7 @@ export class MessageDelivery {
     return { url, eventId, body, headers: signatureHeaders({ id: eventId, sentAt, body }, secrets) };
   }
 
-  /** Those that are valid. The filter removes a secret whose key is lost, because its text cannot be read. */
+  /** The secrets that are valid. The filter removes one whose key is lost, because its text cannot be read. */
   async #secretsOf(id: string, secrets: ReadonlyArray<SealedSecret>, now: Date): Promise<ReadonlyArray<string>> {
     const read = await this.#options.reads.personalReader([id]);
     return validSecrets(secrets, now.toISOString())
@@ -171,7 +168,7 @@ export class MessageDelivery {
   }
 }
 
-/** It has sent nothing. */
+/** The result of a try that has sent nothing. */
 function failedBefore(eventId: string, error: DeliveryError): MadeTry {
   return { kind: 'failed', eventId, status: null, error, durationMs: 0 };
 }
@@ -182,7 +179,7 @@ function failedBefore(eventId: string, error: DeliveryError): MadeTry {
  */
 export class EntryMaker {
   readonly #reads: EntryReads;
-  /** By the position of the event: the entries whose making begins in the next turn. */
+  /** The entries whose making begins in the next turn, by the position of the event. */
   readonly #asked = new Map<number, Promise<AuditedEvent | null>>();
 
   constructor(reads: EntryReads) {

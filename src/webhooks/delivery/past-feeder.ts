@@ -16,9 +16,9 @@ export interface PastFeederOptions {
   readonly documents: Pick<ReadStore, 'list'>;
   readonly store: Pick<EventStore, 'read'>;
   readonly positions: Pick<Positions, 'passed'>;
-  /** The log was followed up to this position. */
+  /** The position up to which the log was followed. */
   readonly followed: () => number;
-  /** Position from which the log was followed. The term handles the test requests after it. */
+  /** The position from which the log was followed. The term handles the test requests after it. */
   readonly followedFrom: number;
   readonly log: Pick<Logger, 'warn' | 'error'>;
   readonly signal: AbortSignal;
@@ -32,7 +32,7 @@ const maxHeld = 100;
 
 /** Messages that arrive during a feed are offered afterwards. */
 interface Feed {
-  /** Position up to which the log was followed when the feed began. */
+  /** The position up to which the log was followed when the feed began. */
   readonly since: number;
   readonly held: Message[];
   isOverfull: boolean;
@@ -47,7 +47,7 @@ export class PastFeeder {
   readonly #wanting = new Set<DeliveredEndpoint>();
   readonly #turns = new FairQueue<DeliveredEndpoint>();
   readonly #feeding = new Map<DeliveredEndpoint, Promise<void>>();
-  /** They cannot be fed now, and wait before they are fed again. */
+  /** Endpoints that cannot be fed now, and wait before they are fed again. */
   readonly #pausing = new Map<DeliveredEndpoint, Promise<void>>();
   readonly #feeds = new Map<DeliveredEndpoint, Feed>();
 
@@ -63,7 +63,7 @@ export class PastFeeder {
     queueMicrotask(() => this.#feedNext());
   }
 
-  /** For an endpoint that is behind, if it is fed now. */
+  /** Holds a message for an endpoint that is behind, if it is fed now. */
   hold(endpoint: DeliveredEndpoint, message: Message): void {
     const feed = this.#feeds.get(endpoint);
     if (feed === undefined || feed.isOverfull) return;
@@ -71,7 +71,7 @@ export class PastFeeder {
     else feed.held.push(message);
   }
 
-  /** Called after the signal has aborted. */
+  /** Waits for the end. Called after the signal has aborted. */
   async ended(): Promise<void> {
     await Promise.all([...this.#feeding.values(), ...this.#pausing.values()]);
   }
@@ -91,7 +91,7 @@ export class PastFeeder {
     }
   }
 
-  /** During the pause others are fed. */
+  /** Pauses an endpoint while others are fed. */
   #pause(endpoint: DeliveredEndpoint): void {
     const pausing = delay(retryMs, this.#options.signal).then(() => {
       this.#pausing.delete(endpoint);

@@ -16,9 +16,9 @@ export function createTryCounter(registry: Registry): CountTry {
 }
 
 export interface WatchedDeliveries {
-  /** Null while this node does not deliver. */
+  /** The figures; null while this node does not deliver. */
   readonly figures: () => DeliveryFigures | null;
-  /** Null if it cannot be read now. */
+  /** The end of the log; null if it cannot be read now. */
   readonly endOfLog: () => Promise<number | null>;
 }
 

@@ -49,23 +49,23 @@ const readModelRetryMs = 500;
 const expiryIntervalMs = 10 * 60_000;
 const retentionMs = 30 * 24 * 60 * 60_000;
 
-/** While this node holds the lease. */
+/** Delivers webhooks while this node holds the lease. */
 export class WebhookRunner {
   readonly #options: WebhookRunnerOptions;
   #term: DeliveryTerm | null = null;
-  /** Since the last term began. */
+  /** True if the wait was logged since the last term began. */
   #hasLoggedWaiting = false;
 
   constructor(options: WebhookRunnerOptions) {
     this.#options = options;
   }
 
-  /** Null while this node does not deliver. */
+  /** The figures; null while this node does not deliver. */
   figures(): DeliveryFigures | null {
     return this.#term?.figures() ?? null;
   }
 
-  /** Null if this node does not deliver to the endpoint. */
+  /** The tries; null if this node does not deliver to the endpoint. */
   triesOf(endpointId: string): EndpointTries | null {
     return this.#term?.triesOf(endpointId) ?? null;
   }
@@ -238,7 +238,7 @@ export class WebhookRunner {
   }
 }
 
-/** As far as they are about events up to the position. */
+/** The states as far as they are about events up to the position. */
 function takenBack({ followed, states, ...stored }: StoredDelivery, position: number): StoredDelivery {
   const before = [...states].map(([id, state]): [string, DeliveryState] => {
     const open = state.open.filter((message) => message.position <= position);
@@ -249,11 +249,11 @@ function takenBack({ followed, states, ...stored }: StoredDelivery, position: nu
 
 /** The states with which a term begins. */
 interface DeliveryAtStart extends StoredDelivery {
-  /** The log has lost events that the states are about. */
+  /** True if the log has lost events that the states are about. */
   readonly isTakenBack: boolean;
 }
 
-/** Null if the state is lost. */
+/** The state; null if it is lost. */
 function stateOf(
   { followed, states, isTakenBack }: DeliveryAtStart,
   id: string,
@@ -269,12 +269,15 @@ function stateOf(
   return isCreatedSince ? newDeliveryState(createdAtPosition) : null;
 }
 
-/** A log that ends before a state's messages was restored from a backup. Its next events are different ones. */
+/**
+ * True if the state is of this log. A log that ends before a state's messages was restored from a backup. Its next
+ * events are different ones.
+ */
 function isOfLog({ position, open }: DeliveryState, end: number): boolean {
   return position <= end && open.every((message) => message.position <= end);
 }
 
-/** Those of deleted endpoints, and of endpoints whose delivery begins without a state. */
+/** The states of deleted endpoints, and of endpoints whose delivery begins without a state. */
 function unusedStates({ states }: StoredDelivery, endpoints: ReadonlyArray<EndpointAtStart>): ReadonlyArray<string> {
   const begun = new Map(endpoints.map(({ id, state }) => [id, state]));
   return [...states].filter(([id, state]) => begun.get(id) !== state).map(([id]) => id);

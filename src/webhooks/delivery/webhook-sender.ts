@@ -20,15 +20,15 @@ export interface WebhookRequest {
 
 /** A status outside 2xx, or no status, is an error. */
 export interface WebhookResponse {
-  /** Null without an answer. */
+  /** The status; null without an answer. */
   readonly status: number | null;
   readonly error: DeliveryError | null;
-  /** Null if the receiver has accepted the message or not answered. */
+  /** What the receiver asks for; null if it has accepted the message or not answered. */
   readonly receiverRequest: ReceiverRequest | null;
 }
 
 const maxConnectMs = 5_000;
-/** Read and discarded, so that the connection can be used again. */
+/** Maximum number of bytes that are read and discarded, so that the connection can be used again. */
 const maxDiscardedBytes = 16 * 1024;
 const discardMs = 1_000;
 const maxHeaderBytes = 16 * 1024;
@@ -58,7 +58,7 @@ export class WebhookSender {
     });
   }
 
-  /** Never rejects: a failure is in the result. */
+  /** Sends a message. Never rejects: a failure is in the result. */
   async send({ url, headers, body, signal }: WebhookRequest): Promise<WebhookResponse> {
     const { guard, timeoutMs } = this.#options;
     const limit = limitedSignal(signal, timeoutMs);
@@ -125,7 +125,7 @@ const timeouts = new Set([
   'ABORT_ERR',
 ]);
 
-/** Only the kind of the error, because its text may contain addresses. */
+/** The kind of the error alone, because its text may contain addresses. */
 function errorOf(error: unknown): DeliveryError {
   if (error instanceof AddressRefusedError) return 'address-refused';
   if (error instanceof HostNotFoundError) return 'host-not-found';
@@ -143,7 +143,7 @@ export interface SignedMessage {
   readonly body: string;
 }
 
-/** Those of Standard Webhooks. @param secrets valid ones, `whsec_…`; at least one */
+/** The headers of Standard Webhooks. @param secrets valid ones, `whsec_…`; at least one */
 export function signatureHeaders(
   { id, sentAt, body }: SignedMessage,
   secrets: ReadonlyArray<string>,

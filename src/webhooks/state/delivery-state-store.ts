@@ -18,13 +18,13 @@ import {
   statesKind,
 } from './delivery-state.ts';
 
-/** They belong to one log. */
+/** Stored states of deliveries, which belong to one log. */
 export interface StoredDelivery {
-  /** Every endpoint that was created up to this position has a state. Null if nothing is stored. */
+  /** The position up to which every created endpoint has a state. Null if nothing is stored. */
   readonly followed: number | null;
   /** What was read of the log up to there. */
   readonly read?: ReadOfLog;
-  /** By the endpoint's id. */
+  /** The states by the endpoint's id. */
   readonly states: ReadonlyMap<string, DeliveryState>;
 }
 
@@ -36,7 +36,7 @@ export interface DeliveryChange extends DeliveryState {
 
 type Changes = ReadonlyMap<string, DeliveryChange>;
 
-/** States or messages that are read or removed together. */
+/** Maximum number of states or messages that are read or removed together. */
 const maxRecords = 1_000;
 
 /**
@@ -55,7 +55,8 @@ export class DeliveryStateStore {
   }
 
   /**
-   * For the node that delivers from now on. The store then refuses the writes of a node with an older token.
+   * Takes the states for the node that delivers from now on. The store then refuses the writes of a node with an older
+   * token.
    * @throws UnavailableError; FencedError if another node delivers under a newer lease
    */
   async acquire(log: string): Promise<StoredDelivery> {
@@ -72,8 +73,8 @@ export class DeliveryStateStore {
   }
 
   /**
-   * First the changes of some endpoints, then the position up to which every endpoint has a state. New messages are
-   * stored before the position that passes over them, and removed after it: a crash at any moment loses none.
+   * Writes first the changes of some endpoints, then the position up to which every endpoint has a state. New messages
+   * are stored before the position that passes over them, and removed after it: a crash at any moment loses none.
    * @param read what was read of the log up to that position
    * @throws UnavailableError; FencedError
    */
@@ -84,7 +85,7 @@ export class DeliveryStateStore {
     await this.#deleteMessages(closedKeys(changes));
   }
 
-  /** For deleted endpoints. Removes their open messages, too. @throws UnavailableError; FencedError */
+  /** Removes the states of deleted endpoints, and their open messages. @throws UnavailableError; FencedError */
   async remove(endpointIds: ReadonlyArray<string>): Promise<void> {
     await this.#records.delete(statesKind, endpointIds, { fence: this.#fence });
     for (const id of endpointIds) {
@@ -94,7 +95,7 @@ export class DeliveryStateStore {
     }
   }
 
-  /** Of any node and any log. @throws UnavailableError */
+  /** Reads the state of any node and any log. @throws UnavailableError */
   async peek(endpointId: string): Promise<DeliveryState | null> {
     const stored = decodeState(await this.#records.get(statesKind, endpointId));
     if (stored === null) return null;
@@ -144,7 +145,7 @@ export class DeliveryStateStore {
       await this.#records.delete(messagesKind, keys.slice(from, from + maxRecords), { fence: this.#fence });
   }
 
-  /** Page by page, with a turn of the event loop after each. */
+  /** Reads page by page, with a turn of the event loop after each. */
   async *#read(kind: RecordKind, range: RecordRange): AsyncGenerator<readonly [string, Json], void, void> {
     for (let { after } = range; ; ) {
       const page = await this.#records.page(kind, { ...range, ...(after !== undefined && { after }) });

@@ -15,16 +15,16 @@ export const Message = t.type({
 
 export type Message = t.TypeOf<typeof Message>;
 
-/** Its delivery has begun and is not complete. Times are in ms since 1970. */
+/** A message whose delivery has begun and is not complete. Times are in ms since 1970. */
 export const OpenMessage = t.intersection([
   Message,
   t.type({
-    /** Tries that have ended. */
+    /** The number of tries that have ended. */
     attempts: t.number,
     /** When the first try ended; null before that. */
     firstTriedAt: nullable(t.number),
     dueAt: t.number,
-    /** A client requested it as a test. It is tried once, immediately. */
+    /** True if a client requested it as a test. It is tried once, immediately. */
     isTest: t.boolean,
   }),
 ]);
@@ -32,7 +32,7 @@ export const OpenMessage = t.intersection([
 export type OpenMessage = t.TypeOf<typeof OpenMessage>;
 
 export const DeliveryState = t.type({
-  /** Every message up to this position is delivered or open. */
+  /** The position up to which every message is delivered or open. */
   position: t.number,
   open: t.readonlyArray(OpenMessage),
   /** When the first failed try since the last success ended; null if no try has failed since then. */
@@ -46,7 +46,7 @@ export const DeliveryState = t.type({
 
 export type DeliveryState = t.TypeOf<typeof DeliveryState>;
 
-/** Before the first delivery. @param position delivery begins after it */
+/** The state before the first delivery. @param position delivery begins after it */
 export function newDeliveryState(position: number, beganAtEndAt: string | null = null): DeliveryState {
   return { position, open: [], failingSince: null, failures: 0, replayedAt: 0, beganAtEndAt };
 }
@@ -77,19 +77,19 @@ export interface FollowedLog {
   readonly read?: ReadOfLog;
 }
 
-/** Null if this release cannot read it. */
+/** The state; null if this release cannot read it. */
 export function decodeState(value: Json): StoredState | null {
   const stored = StoredState.decode(value);
   return E.isRight(stored) ? stored.right : null;
 }
 
-/** Null if this release cannot read it. */
+/** The message; null if this release cannot read it. */
 export function decodeMessage(value: Json): StoredMessage | null {
   const stored = StoredMessage.decode(value);
   return E.isRight(stored) ? stored.right : null;
 }
 
-/** Null if it is of another log, or cannot be read. */
+/** The position; null if it is of another log, or cannot be read. */
 export function decodeFollowed(value: Json, log: string): FollowedLog | null {
   const stored = StoredPosition.decode(value);
   if (E.isLeft(stored) || stored.right.log !== log) return null;
@@ -105,7 +105,7 @@ export function endpointOf(key: string): string {
   return key.slice(0, key.indexOf('/'));
 }
 
-/** In the order of keys `0` follows `/`. */
+/** Selects the messages to an endpoint. In the order of keys `0` follows `/`. */
 export function messagesTo(endpointId: string): Omit<RecordRange, 'limit'> {
   return { after: `${endpointId}/`, before: `${endpointId}0` };
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { parseRetryAfter } from '#shared/http/retry-after.ts';
 import type { DeliveryState } from '#webhooks/state/delivery-state.ts';
 
-/** A service that was down for days has made only a few tries. */
+/** Minimum number of failures. A service that was down for days has made only a few tries. */
 const exhaustedAfterFailures = 8;
 
 export class EndpointHealth {
@@ -25,7 +25,7 @@ export class EndpointHealth {
     return this.#failures;
   }
 
-  /** The queue tries only one message at a time, with a long pause before each. */
+  /** True while the queue tries only one message at a time, with a long pause before each. */
   get isDead(): boolean {
     return this.#failures >= deadAfterFailures;
   }
@@ -35,7 +35,7 @@ export class EndpointHealth {
     return Math.max(this.#restsUntil, this.#heldUntil);
   }
 
-  /** Every try has failed for three days. */
+  /** True if every try has failed for three days. */
   isExhausted(now: number): boolean {
     return (
       this.#failingSince !== null && this.#failures >= exhaustedAfterFailures && now - this.#failingSince >= retryForMs
@@ -67,15 +67,15 @@ export class EndpointHealth {
 }
 
 export interface ReceiverRequest {
-  /** It wants no more messages, ever: 410. */
+  /** True if the receiver wants no more messages, ever: 410. */
   readonly isGone: boolean;
-  /** Before the next try; null if the answer does not say. */
+  /** The wait before the next try; null if the answer does not say. */
   readonly retryAfterMs: number | null;
-  /** All other messages must wait too: 429 and 503. */
+  /** True if all other messages must wait too: 429 and 503. */
   readonly isForAll: boolean;
 }
 
-/** As Standard Webhooks recommends. @param now in ms since 1970 */
+/** Reads what the receiver asks for, as Standard Webhooks recommends. @param now in ms since 1970 */
 export function readReceiverRequest(status: number, headers: IncomingHttpHeaders, now: number): ReceiverRequest {
   return {
     isGone: status === 410,
@@ -88,7 +88,7 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Between the end of a try and the next one. The last pause repeats. */
+/** Pauses between the end of a try and the next one. The last pause repeats. */
 const pausesMs = [5 * second, 30 * second, 2 * minute, 10 * minute, 30 * minute, hour, 2 * hour];
 /** Each pause varies by this share, so that messages that failed together are not retried together. */
 const jitter = 0.2;
@@ -96,7 +96,7 @@ const jitter = 0.2;
 /** A message is given up, and an endpoint disabled, if every try has failed for this long. */
 export const retryForMs = 3 * 24 * hour;
 
-/** For a pause of all messages that a receiver asks for. */
+/** Maximum pause of all messages that a receiver asks for. */
 export const maxHoldMs = hour;
 
 export interface FailedMessage {
@@ -106,17 +106,17 @@ export interface FailedMessage {
   readonly now: number;
   /** 0 if the receiver does not ask for a pause. */
   readonly retryAfterMs: number;
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   readonly random: number;
 }
 
-/** A later time that the receiver asks for counts, but not beyond `retryForMs`. */
+/** When the next try begins. A later time that the receiver asks for counts, but not beyond `retryForMs`. */
 export function nextTryAt({ attempts, firstTriedAt, now, retryAfterMs, random }: FailedMessage): number {
   const requested = Math.min(now + retryAfterMs, firstTriedAt + retryForMs);
   return Math.max(now + retryPauseMs(attempts, random), requested);
 }
 
-/** Before the next try. @param attempts that have failed @param random from 0 to 1 */
+/** The pause before the next try. @param attempts that have failed @param random from 0 to 1 */
 function retryPauseMs(attempts: number, random: number): number {
   const pause = pausesMs[Math.min(attempts, pausesMs.length) - 1] ?? 0;
   return Math.round(pause * (1 - jitter + 2 * jitter * random));
@@ -127,7 +127,7 @@ export const deadAfterFailures = 100;
 
 const maxProbePauseMs = minute;
 
-/** After a try of a dead endpoint. @param failures in a row */
+/** The pause after a try of a dead endpoint. @param failures in a row */
 export function probePauseMs(failures: number): number {
   return Math.min(second * 2 ** Math.min(failures - deadAfterFailures, 10), maxProbePauseMs);
 }

@@ -48,12 +48,12 @@ export class EndpointQueue<Result extends TryResult> {
     this.#advance();
   }
 
-  /** With every open message. */
+  /** The state with every open message. */
   get state(): DeliveryState {
     return this.#stateWith(this.#open.list);
   }
 
-  /** Only with those open messages that have changed since the last call. */
+  /** The state with only those open messages that have changed since the last call. */
   takeChanges(): DeliveryState & MessageChanges {
     return { ...this.#stateWith([]), ...this.#open.takeChanges() };
   }
@@ -63,13 +63,13 @@ export class EndpointQueue<Result extends TryResult> {
     this.#open.storeAgain(changes);
   }
 
-  /** The delivery of every message up to it has begun. */
+  /** The position up to which the delivery of every message has begun. */
   get position(): number {
     const [first] = this.#waiting;
     return first === undefined ? this.offeredUpTo : first.position - 1;
   }
 
-  /** Every message up to it was offered. */
+  /** The position up to which every message was offered. */
   get offeredUpTo(): number {
     return this.#isLive ? Math.max(this.#options.followed(), this.#offeredUpTo) : this.#offeredUpTo;
   }
@@ -78,7 +78,7 @@ export class EndpointQueue<Result extends TryResult> {
     return this.#isLive;
   }
 
-  /** Room for the messages after the offered ones. */
+  /** True if there is room for the messages after the offered ones. */
   get hasRoom(): boolean {
     return this.#isEnabled && !this.#isStopped && !this.#isLive && this.#waiting.length < maxWaiting;
   }
@@ -104,7 +104,7 @@ export class EndpointQueue<Result extends TryResult> {
   }
 
   /**
-   * In the order of the log. A live queue without room falls behind.
+   * Offers messages in the order of the log. A live queue without room falls behind.
    * @returns false if the caller must offer it again later
    */
   offer(message: Message): boolean {
@@ -119,7 +119,9 @@ export class EndpointQueue<Result extends TryResult> {
     return true;
   }
 
-  /** All messages up to the position were offered. The queue becomes live if the log was followed to there. */
+  /**
+   * Notes that all messages up to the position were offered. The queue becomes live if the log was followed to there.
+   */
   passTo(position: number): void {
     if (this.#isLive || !this.#isEnabled) return;
     if (position > this.#offeredUpTo) this.#offeredUpTo = position;
@@ -221,7 +223,7 @@ export class EndpointQueue<Result extends TryResult> {
     }
   }
 
-  /** Null if none may be tried now. */
+  /** The next message; null if none may be tried now. */
   #next(now: number): { readonly message: OpenMessage; readonly isRetry: boolean } | null {
     const { inFlight, retriesInFlight } = this.#open;
     if (inFlight >= (this.#health.isDead ? 1 : maxAtOnce) || now < this.#health.restsUntil) return null;
@@ -269,7 +271,7 @@ export class EndpointQueue<Result extends TryResult> {
     this.#advance();
   }
 
-  /** After a try. @returns the message's outcome */
+  /** Settles a message after a try. @returns its outcome */
   #settle(message: OpenMessage, { kind, receiverRequest }: TryResult): DeliveryOutcome {
     if (kind === 'delivered') {
       this.#open.delete(message.position);
@@ -326,7 +328,7 @@ function isTry<Result extends TryResult>(result: Result): result is Result & { r
  */
 export interface TryResult {
   readonly kind: 'delivered' | 'failed' | 'postponed' | 'dropped';
-  /** In the answer of the receiver. */
+  /** What the answer of the receiver asks for. */
   readonly receiverRequest?: ReceiverRequest | null;
 }
 
@@ -336,9 +338,9 @@ export type DisabledByAnswers = 'failing' | 'gone';
 export interface EndpointQueueOptions<Result extends TryResult> {
   readonly state: DeliveryState;
   readonly isEnabled: boolean;
-  /** Position up to which the log was followed. A live queue was offered every message up to it. */
+  /** The position up to which the log was followed. A live queue was offered every message up to it. */
   readonly followed: () => number;
-  /** Never rejects. */
+  /** Delivers a message. Never rejects. */
   readonly deliver: (message: OpenMessage) => Promise<Result>;
   /** @param attempt from 1 */
   readonly onTried: (
@@ -348,7 +350,7 @@ export interface EndpointQueueOptions<Result extends TryResult> {
     outcome: DeliveryOutcome,
   ) => void;
   readonly onChange: () => void;
-  /** The queue has room for messages after its position. */
+  /** Called when the queue has room for messages after its position. */
   readonly onRoom: () => void;
   readonly onDisabled: (reason: DisabledByAnswers) => void;
 }

@@ -105,7 +105,7 @@ export class OpenMessages {
     }
   }
 
-  /** Except those in a running try. */
+  /** Deletes messages after a position, except those in a running try. */
   deleteAfter(after: number): void {
     for (const position of [...this.#open.keys()]) {
       if (position > after && !this.#inFlight.has(position)) this.delete(position);
