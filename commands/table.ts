@@ -46,7 +46,7 @@ import { rotateWebhookSecret } from './webhook-endpoint/rotate-webhook-secret.ts
 import { testWebhookEndpoint } from './webhook-endpoint/test-webhook-endpoint.ts';
 import { updateWebhookEndpoint } from './webhook-endpoint/update-webhook-endpoint.ts';
 
-/** In the order in which documentation lists them. */
+/** All commands, in the order in which documentation lists them. */
 export const commands: ReadonlyArray<AnyCommand> = [
   createFlow,
   updateFlow,

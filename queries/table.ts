@@ -51,7 +51,7 @@ import { getWebhookEndpoint } from './webhook-endpoint/get-webhook-endpoint.ts';
 import { listWebhookDeliveries } from './webhook-endpoint/list-webhook-deliveries.ts';
 import { listWebhookEndpoints } from './webhook-endpoint/list-webhook-endpoints.ts';
 
-/** In the order in which documentation lists them. */
+/** All queries, in the order in which documentation lists them. */
 export const queries: ReadonlyArray<AnyQuery> = [
   ...withProofs([
     listFlows,

@@ -25,7 +25,7 @@ export interface SpawnedService {
 
 export interface DemoFolder {
   readonly path: string;
-  /** As users write the path on a command line. */
+  /** The path as users write it on a command line. */
   readonly typed: string;
 }
 

@@ -12,7 +12,7 @@ interface SuggestedCall {
   readonly key: 'PARTNER' | 'CUSTOMER';
   /** May contain variables of the shell. */
   readonly path: string;
-  /** Of a POST, as text. May contain variables too. */
+  /** The body of a POST, as text. May contain variables too. */
   readonly body?: string;
 }
 

@@ -76,7 +76,7 @@ export function rollupsOf(entry: UsageEntry): ReadonlyArray<UsageGroup> {
 }
 
 /**
- * For a key whose events do not name the owner. Each key has sums of its own, whose series name the key, and
+ * Groups for a key whose events do not name the owner. Each key has sums of its own, whose series name the key, and
  * `withOwner` completes them. A reader adds them to the owner's other sums.
  */
 function ofUnknownOwner(keyId: string, model: string): ReadonlyArray<UsageGroup> {

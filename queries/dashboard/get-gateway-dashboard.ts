@@ -24,7 +24,7 @@ import {
 } from './gateway-figures.ts';
 import { type GatewayRange, gatewayRange } from './gateway-range.ts';
 
-/** Read by one breakdown. */
+/** Maximum number of documents that one breakdown reads. */
 const maxDocuments = 20_000;
 
 const Input = t.partial(gatewayInput);
@@ -112,7 +112,7 @@ async function answerOf(
   };
 }
 
-/** Maximum number of documents that one breakdown reads. */
+/** Sums one series by period: of a model, a key, or everything that the request covers. */
 async function sumsIn(range: UsageRange, { input, caller, owner }: GatewayRequest, read: UsageReaders) {
   const { model, keyId } = input;
   const collection = read[range.length];

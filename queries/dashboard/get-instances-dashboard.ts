@@ -25,7 +25,7 @@ import { type DayRange, lastDays, sumOf } from './days.ts';
 
 const counts = t.readonlyArray(t.number);
 
-/** Sums one series by period: of a model, a key, or everything that the request covers. */
+/** Arrays of figures are by day. */
 export const InstancesAnswer = t.type(
   {
     /** Existing instances by state. */

@@ -43,7 +43,7 @@ export async function logChange(
     );
 }
 
-/** Up to a limit. @returns null if the entries cannot be read */
+/** Counts entries up to a limit. @returns null if the entries cannot be read */
 async function countEntries(documents: ReadStore, after: number): Promise<number | null> {
   const counting = count(documents, after).catch(() => null);
   return withTimeout(countWithinMs, counting, null);

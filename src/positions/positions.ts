@@ -44,12 +44,12 @@ type FollowerSelection = { readonly names: ReadonlyArray<string> } | { readonly 
 interface FollowerOptions {
   /** Default `projection`. */
   readonly kind?: FollowerKind;
-  /** Followers count, too, that do not follow the log now, or whose position is unknown. Default false. */
+  /** Also counts followers that do not follow the log now, or whose position is unknown. Default false. */
   readonly strict?: boolean;
 }
 
 export interface PassedOptions extends FollowerOptions {
-  /** Also counts followers that do not follow the log now, or whose position is unknown. Default false. */
+  /** The maximum wait. */
   readonly ms: number;
   /** Ends the wait early, with `timeout`. */
   readonly signal?: AbortSignal;

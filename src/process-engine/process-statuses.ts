@@ -14,7 +14,7 @@ export interface ProcessStatusesOptions {
   readonly checkpoints: Pick<ProcessCheckpoints, 'read'>;
 }
 
-/** For reading the identity of the log. */
+/** Time limit of reading the identity of the log. */
 const logReadTimeoutMs = 1_000;
 
 /** The statuses of processes, whichever node runs them. */

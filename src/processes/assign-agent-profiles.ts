@@ -14,8 +14,8 @@ type Live = NonNullable<FlowState>;
 interface Request {
   readonly agentProfileId: string;
   /**
-   * Of the request's event in the stream of agent profiles. A flow that has carried out this one or a later one is
-   * done.
+   * The revision of the request's event in the stream of agent profiles. A flow that has carried out this one or a
+   * later one is done.
    */
   readonly revision: number;
   readonly time: string;

@@ -10,10 +10,8 @@ import { firstLine, lastLine } from '#event-store/transfer/log-file/log-file.ts'
 import { eventsOf } from '#event-store/transfer/raw-log.ts';
 
 /**
- * In the order of the events' times.
- * @param folder of a stopped service
- * @param usage in the order of their times
- * @param file is written
+ * Writes the month in the order of the events' times. @param folder of a stopped service @param usage in the order of
+ * their times @param file is written
  */
 export async function exportMonth(folder: string, usage: ReadonlyArray<StoredEvent>, file: string): Promise<void> {
   const { log, kind, close } = await openLog({ kind: 'sqlite', path: join(folder, 'events.db') });

@@ -25,8 +25,8 @@ export interface FirstStartOptions {
 }
 
 /**
- * Of several nodes that start together, one does it, so that only one prints a key.
- * @throws StartupError if a store does not answer in time, or refuses the lease
+ * Makes the first start. Of several nodes that start together, one does it, so that only one prints a key. @throws
+ * StartupError if a store does not answer in time, or refuses the lease
  */
 export async function bootstrapEmptyStore(options: FirstStartOptions): Promise<void> {
   const { writer, leases, node, log } = options;

@@ -44,7 +44,7 @@ import { blobLimits, eventReaderLimits, readStoreLimits, serverLogLimits } from 
 import { openCallLog, openStoredResponses } from './small-stores.ts';
 
 /**
- * Between two checks for events of another process, so that a key that is revoked there is refused here within a
+ * Time between two checks for events of another process, so that a key that is revoked there is refused here within a
  * second.
  */
 const lookIntervalMs = 250;

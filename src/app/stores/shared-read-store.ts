@@ -28,7 +28,7 @@ import { leaseLimits, readStoreLimits, recordLimits } from './port-limits.ts';
 export interface SharedReadStorePorts {
   readonly openDocuments: (announced: AnnouncedGenerations) => ReadStore;
   readonly leases: LeaseStore;
-  /** For the limits of the leases' connection. Default: a separate measure. */
+  /** The measure for the limits of the leases' connection. Default: a separate one. */
   readonly leaseTimes?: RoundTimes;
   /** The records that are read many times a second. */
   readonly polled: RecordStore;

@@ -70,7 +70,7 @@ export interface PastReads {
   readonly personalReader: PersonalData['readerOf'];
 }
 
-/** Of a query that supports `asOf`. */
+/** What a query that supports `asOf` reads. */
 export const pastReadNames = ['history', 'personalReader'] as const satisfies ReadonlyArray<keyof PastReads>;
 
 export type PastReadName = (typeof pastReadNames)[number];

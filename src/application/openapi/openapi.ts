@@ -263,7 +263,7 @@ function isFile({ format }: JsonObject): boolean {
   return format === 'binary';
 }
 
-/** For a created resource: every operation with its id in the path. */
+/** The links of a created resource: every operation with its id in the path. */
 export function linksOf(operation: AnyOperation, operations: ReadonlyArray<AnyOperation>): JsonObject {
   const place = createdUnder(operation, operations);
   if (place === null) return {};

@@ -10,7 +10,7 @@ export type Asked = Authorised & Omit<RequestHeaders, 'fault'>;
 export interface Decoded<Input, Subject> {
   readonly request: Asked;
   readonly subject: Subject;
-  /** As the operation's `input` decodes it. */
+  /** The input as the operation's `input` decodes it. */
   readonly input: Input;
   /** SHA-256 (hex) of the body's bytes and the query, for `Idempotency-Key`. */
   readonly bodyHash: string;

@@ -17,7 +17,7 @@ export interface HttpRoute {
   readonly method: HttpMethod;
   /** The path, with `:name` for each path parameter; every path parameter is an id or a name that `input` declares. */
   readonly path: string;
-  /** Of a successful answer. */
+  /** The status of a successful answer. */
   readonly status: 200 | 201 | 204;
 }
 
@@ -84,7 +84,7 @@ export interface StreamingOperation extends Omit<Operation, 'kind' | 'loadSubjec
   readonly relay: (request: Authorised) => Promise<StreamReport>;
 }
 
-/** For logs and metrics: the operation has written the answer. */
+/** The report for logs and metrics: the operation has written the answer. */
 export interface StreamReport {
   readonly kind: 'relayed';
   /** Null if it is the status that was sent. */
@@ -124,9 +124,8 @@ export interface Download {
   readonly etag: string;
   readonly bytes: number;
   /**
-   * From `start` to `end` (excluded).
-   * @returns null if it does not exist any more
-   * @throws UnavailableError
+   * Opens the content from `start` to `end` (excluded). @returns null if it does not exist any more @throws
+   * UnavailableError
    */
   readonly open: (start: number, end: number) => Promise<Readable | null>;
 }

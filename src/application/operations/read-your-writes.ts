@@ -13,7 +13,7 @@ import { clock } from '#shared/clock.ts';
 export interface ReactingProcess {
   readonly name: string;
   readonly types: ReadonlyArray<string>;
-  /** As far as the event alone shows. It does not throw. */
+  /** True if it handles the event, as far as the event alone shows. It does not throw. */
   readonly handles: (event: RecordedEvent) => boolean;
 }
 

@@ -21,7 +21,7 @@ export interface StreamState<State> {
   readonly state: State;
   /** The revision of the last event; `noStream` without one. */
   readonly revision: number;
-  /** Of the last event that is not `RequestAnswered`: the ETag. */
+  /** The revision of the last event that is not `RequestAnswered`: the ETag. */
   readonly resourceRevision: number;
   /** The tenant of the first event; null without one. */
   readonly tenant: Tenant | null;

@@ -32,7 +32,7 @@ export type BatchState = {
   readonly partBytes: number;
   /** The outcome, which is set as soon as no more lines are run. */
   readonly outcome: BatchEvents['BatchEnded']['outcome'] | null;
-  /** The scope that a key needs for the calls of a batch's lines. */
+  /** The revision of the last event with errors; null without one. */
   readonly errorsRevision: number | null;
   readonly isChecked: boolean;
   readonly hasEnded: boolean;
@@ -41,14 +41,14 @@ export type BatchState = {
 type Known = NonNullable<BatchState>;
 type Decided = E.Either<Failure, ReadonlyArray<EventOf<BatchEvents>>>;
 
-/** Each batch has one stream, with its progress. */
+/** The scope that a key needs for the calls of a batch's lines. */
 export const lineScope = 'gateway:write';
 
 const idPrefix = 'batch_';
 const bytesOfPart = 256;
 const bytesOfBlock = 512;
 
-/** One stream for each batch, with its progress. */
+/** Each batch has one stream, with its progress. */
 export const batch: Entity<BatchState, BatchEvents> = {
   category: 'batch',
   stateVersion: 1,

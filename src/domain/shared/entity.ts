@@ -64,7 +64,7 @@ export function childId(id: string, suffix: string): string {
   return id + suffix;
 }
 
-/** Of a suffixed id. */
+/** The id with which a suffixed id begins. */
 export function parentId(id: string): string {
   return id.slice(0, -suffixLength);
 }

@@ -1,6 +1,6 @@
 import type { Tenant } from './access.ts';
 
-/** The id with which a suffixed id begins. */
+/** Who has caused an event: a key, or Switchyard itself at its first start. */
 export interface Actor {
   /** The id of the key; `system` for the first start. */
   readonly keyId: string;

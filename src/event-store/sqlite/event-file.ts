@@ -35,10 +35,10 @@ const schema = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** Number of events that are removed in one transaction: up to a mark, from which they are found. */
+/** The number of events of a stream between two marks, from which reads of older events start. */
 const markEvery = 64;
 
-/** Removed in one transaction: up to a mark, from which they are found. */
+/** Number of events that are removed in one transaction: up to a mark, from which they are found. */
 export const eventsPerRemoval = 8 * markEvery;
 
 export function isMarked(revision: number): boolean {

@@ -44,12 +44,12 @@ export type AnswerEvent =
   /** The mark after the last event. */
   | { readonly kind: 'end' }
   | { readonly kind: 'malformed' }
-  /** The event is more than the gateway parses. */
+  /** A part that cannot be translated. The answer may still pass as it comes. */
   | { readonly kind: 'unreadable' }
-  /** Maximum number of calls in an answer. Each is kept until its end. */
+  /** The event is more than the gateway parses. */
   | { readonly kind: 'too-large' };
 
-/** In an answer. Each is kept until its end. */
+/** Maximum number of calls in an answer. Each is kept until its end. */
 export const maxToolCalls = 1_000;
 
 /** Reads one stream. It never throws: what it cannot read is `malformed`. */

@@ -1,4 +1,4 @@
-/** As a provider counts them. A part is missing if the provider does not report it. */
+/** Tokens as a provider counts them. A part is missing if the provider does not report it. */
 export interface Tokens {
   /** The tokens of all of the input, cached or not. */
   readonly input: number;

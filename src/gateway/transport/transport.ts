@@ -70,9 +70,8 @@ export function isEventStream(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * Of a complete answer.
- * @param maxBytes after decompression
- * @returns null if the body cannot be decompressed
+ * The content of a complete answer. @param maxBytes after decompression @returns null if the body cannot be
+ * decompressed
  */
 export function contentOf(headers: IncomingHttpHeaders, body: Buffer, maxBytes: number): Buffer | null {
   if (isPlain(headers)) return body;

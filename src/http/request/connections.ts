@@ -37,7 +37,7 @@ const maxReserved = 32;
 const tenth = 10;
 /** A connection that is idle for less time may be used again at any moment, so unfinished bodies give way before it. */
 const restMs = 5_000;
-/** Minimum time between two searches; `maxIdle` connections are remembered. */
+/** Minimum time between two searches; `maxRemembered` connections are remembered. */
 const searchEveryMs = 50;
 const maxRemembered = 64;
 /** Maximum number of connections beyond the limit, with heads that are not read yet. */

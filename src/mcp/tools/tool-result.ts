@@ -16,7 +16,9 @@ export function successResult(operation: AnyOperation, result: OperationResult, 
   return { content, structuredContent: structuredContent as Record<string, unknown>, _meta: metaOf(result) };
 }
 
-/** The summary by the events that it would append. */
+/**
+ * The problem is in `_meta`, because clients validate structured content against the tool's schema even for failures.
+ */
 export function failureResult(failure: Failure, requestId: string): CallToolResult {
   const { status, title } = failures[failure.code];
   const problem = {
@@ -53,7 +55,7 @@ function summaryOf({ summary, kind }: AnyOperation, { revision, nextCursor }: Op
   return parts.join(' ');
 }
 
-/** By the events that it would append. */
+/** The summary of the events that it would append. */
 function triedSummary({ summary }: AnyOperation, { events }: JsonObject): string {
   const sentences = (events as ReadonlyArray<JsonObject>).map((event) => String(event.summary));
   const would = sentences.length === 0 ? 'It would change nothing.' : `It would: ${sentences.join(' ')}`;

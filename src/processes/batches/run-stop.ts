@@ -55,12 +55,12 @@ export class RunStop {
     return this.#recording.signal;
   }
 
-  /** Why the run stops; null while lines are asked. */
+  /** Aborts when the run is over. */
   get ended(): AbortSignal {
     return this.#ended.signal;
   }
 
-  /** Null while lines are asked. */
+  /** Why the run stops; null while lines are asked. */
   get reason(): StopReason | null {
     return this.#reason;
   }

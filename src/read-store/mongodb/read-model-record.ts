@@ -17,7 +17,7 @@ export interface ReadModelRecord<Position = Long> {
   readonly last: number;
   /** The generation that queries read. */
   readonly current: number | null;
-  /** By `g` and the number of the generation. */
+  /** The generations by `g` and their number. */
   readonly generations: Readonly<Record<string, GenerationRecord<Position>>>;
 }
 

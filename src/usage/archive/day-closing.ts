@@ -47,10 +47,8 @@ export class DayClosing {
   }
 
   /**
-   * Up to the present end of the day's streams.
-   * @param names of the metering streams
-   * @returns the streams with events
-   * @throws UsageArchiveError; UnreadableEventError; UnavailableError; the signal's reason
+   * Closes a day up to the present end of the day's streams. @param names of the metering streams @returns the streams
+   * with events @throws UsageArchiveError; UnreadableEventError; UnavailableError; the signal's reason
    */
   async close(day: string, names: ReadonlyArray<string>, signal: AbortSignal): Promise<ReadonlyArray<CountedStream>> {
     for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {

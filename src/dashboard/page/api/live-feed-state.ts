@@ -10,7 +10,7 @@ export interface LiveFeedState {
   readonly paused: boolean;
   /** Entries since the pause began. */
   readonly waiting: number;
-  /** Of the newest entry; null before the first. */
+  /** The position of the newest entry; null before the first. */
   readonly position: number | null;
   /** The feed sends missed entries up to this position; null if it has caught up. */
   readonly catchUpTo: number | null;

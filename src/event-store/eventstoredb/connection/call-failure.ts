@@ -91,7 +91,7 @@ export function isNotLeader({ exception }: CallFailure): boolean {
   return exception === 'not-leader';
 }
 
-/** As `host:port`; null if the node does not name the leader. */
+/** The address of the leader as `host:port`; null if the node does not name it. */
 export function leaderIn(error: unknown): string | null {
   const host = trailerOf(error, 'leader-endpoint-host');
   const port = trailerOf(error, 'leader-endpoint-port');

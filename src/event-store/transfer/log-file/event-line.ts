@@ -36,17 +36,17 @@ export function eventOfLine(line: string): StoredEvent | null {
   return { stream: name, revision: Number(revision), id: uuid, type: typeName, data, metadata };
 }
 
-/** True if the JSON text begins and ends with its object, on one line. */
+/** @param parsed null if the text is not a JSON object */
 function embedded(text: string, parsed: object | null): string {
   return parsed !== null && isOnOneLine(text) ? text : JSON.stringify(text);
 }
 
-/** The text; null for a value that no export writes. */
+/** True if the JSON text begins and ends with its object, on one line. */
 function isOnOneLine(text: string): boolean {
   return text.startsWith('{') && text.endsWith('}') && text.isWellFormed() && !/[\r\n]/.test(text);
 }
 
-/** Null for a value that no export writes. */
+/** The text; null for a value that no export writes. */
 function textOf(json: string): string | null {
   return json.startsWith('{') ? (isOnOneLine(json) && parsed(json) !== undefined ? json : null) : stringOf(json);
 }

@@ -9,11 +9,11 @@ export type BuiltInForm = Exclude<ToolForm, 'function' | 'custom'>;
 interface BuiltInTool {
   /** What a model has to know that was not trained with the tool; null for what the client declares. */
   readonly description: string | null;
-  /** Of its arguments, by OpenAI's reference; null for what the client declares. */
+  /** The schema of its arguments, by OpenAI's reference; null for what the client declares. */
   readonly schema: string | null;
   readonly callType: string;
   readonly argumentsMember: 'arguments' | 'action' | 'operation';
-  /** The schema of its arguments, by OpenAI's reference; null for what the client declares. */
+  /** The members of a call with these arguments: an object, or the text of what is none. */
   readonly callWith: (given: JsonObject, text: string) => JsonObject;
 }
 

@@ -58,7 +58,7 @@ export class EndpointQueue<Result extends TryResult> {
     return { ...this.#stateWith([]), ...this.#open.takeChanges() };
   }
 
-  /** For changes that could not be stored: the next `takeChanges` returns them again. */
+  /** Takes back changes that could not be stored: the next `takeChanges` returns them again. */
   storeAgain(changes: MessageChanges): void {
     this.#open.storeAgain(changes);
   }

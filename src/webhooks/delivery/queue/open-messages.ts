@@ -96,7 +96,9 @@ export class OpenMessages {
     return { open, closed };
   }
 
-  /** For changes that could not be stored: the next `takeChanges` returns them again. Some of them may be stored. */
+  /**
+   * Takes back changes that could not be stored: the next `takeChanges` returns them again. Some of them may be stored.
+   */
   storeAgain({ open, closed }: MessageChanges): void {
     for (const { position } of open) this.#changed.add(position);
     for (const position of closed) {

@@ -35,7 +35,7 @@ export interface Series {
 
 export interface ModelFigures {
   readonly model: string;
-  /** By the intervals of `breakdown`. */
+  /** The calls by the intervals of `breakdown`. */
   readonly calls: Counts;
   readonly totals: Figures;
 }
@@ -48,7 +48,7 @@ export interface RouteFigures {
   readonly total: number;
 }
 
-/** Of `GET /v1/dashboard/gateway`. */
+/** The answer to `GET /v1/dashboard/gateway`. */
 export interface GatewayReport {
   readonly from: string;
   readonly until: string;
@@ -77,11 +77,11 @@ export interface GatewayReport {
 
 const minutesOf = { minute: 1, 'quarter-hour': 15, hour: 60, day: 1_440 } as const;
 
-/** Of the current interval. Its first moments say little about a minute. */
+/** The smallest part of the current interval that is used. Its first moments say little about a minute. */
 const leastPart = 0.2;
 const minuteMs = 60_000;
 
-/** Of an interval. Only the current interval is not complete. */
+/** The past minutes of an interval. Only the current interval is not complete. */
 function minutesPassed(
   { interval, times }: Pick<GatewayReport, 'interval' | 'times'>,
   index: number,
@@ -118,7 +118,7 @@ export function comparison(now: number, before: number, range: string): string {
   return `${percent > 0 ? '+' : percent < 0 ? '−' : '±'}${Math.abs(percent)}% on the ${range} before`;
 }
 
-/** Of a model: the target that gets its calls now, and another one. */
+/** The route of a model: the target that gets its calls now, and another one. */
 export interface RouteHealth {
   readonly model: string;
   /** The first target in the catalogue. */
@@ -130,7 +130,7 @@ export interface RouteHealth {
   readonly share: number | null;
 }
 
-/** Of models with more than one target. */
+/** The routes of models with more than one target. */
 export function routesOf({ health, routes }: Pick<GatewayReport, 'health' | 'routes'>): ReadonlyArray<RouteHealth> {
   if (health === null) return [];
   const names = [...new Set(health.targets.flatMap(({ servesModels }) => servesModels))];
