@@ -4,7 +4,7 @@ import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from 
 export interface LocalAnswer {
   readonly status: number;
   readonly contentType: string;
-  /** Waits for the next turn of the event loop, and until data may come. */
+  /** The pieces, each of which is sent in a separate turn of the event loop. */
   readonly pieces: Iterable<Buffer>;
 }
 
@@ -73,7 +73,7 @@ class LocalCall implements UpstreamCall {
     this.#wake?.();
   }
 
-  /** Also waits until data may come. */
+  /** Waits for the next turn of the event loop, and until data may come. */
   async #turn(): Promise<void> {
     await new Promise(setImmediate);
     while (this.#paused && !this.#over) {
