@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { newProject } from '#test/e2e/support/tenants.ts';
+import { newKey, newProject } from '#test/e2e/support/tenants.ts';
 import type { McpClient } from './support/mcp-client.ts';
 import { mcpService } from './support/mcp-service.ts';
 
@@ -23,7 +23,8 @@ describe('prompts, completions and long lists of MCP', function () {
       flowSchema: { say: 'eight' },
     });
     versionId = version.body.id;
-    client = service.connect();
+    // A completion reads at most ten lists, and suites share the service: a key of all projects might not come to this one.
+    client = service.connect((await newKey(service.client, projectId, 'project')).key);
   });
 
   it('offers three prompts', async () => {

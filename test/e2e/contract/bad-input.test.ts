@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import type { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import { expectProblem, expectStatus } from '#test/e2e/support/expect.ts';
-import { serviceOfProject } from '#test/e2e/support/running-service.ts';
+import { composedService } from '#test/e2e/support/running-service.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
 
 const json = { 'content-type': 'application/json' };
 
 describeOnEngines('invalid input over HTTP', (engines) => {
-  const running = serviceOfProject(engines);
+  // A service of its own: the tests compare the ends of the whole log.
+  const running = composedService(engines);
   let client: Client;
   let flowsPath: string;
   let flow: FlowRecord;

@@ -95,10 +95,15 @@ describeOnEngines('broken events that an operator skips', (engines: Engines) => 
     assert.equal(skipped.code, 0, skipped.stderr);
     assert.equal(skipped.stdout, `skipped event ${id} (PhoneNumberCreated, position ${position} of ${stream})\n`);
     await eventually(allRun, 'everything runs again');
-    assert.equal((await fetch(`${service.url}/readyz`)).status, 200);
+    await eventually(async () => (await fetch(`${service.url}/readyz`)).status === 200, 'it is ready');
 
-    const audit = await service.client.get<{ entries: ReadonlyArray<AuditEntry> }>('/v1/audit?type=EventSkipped');
-    const [entry, ...others] = expectStatus(audit, 200).entries;
+    // The answer to the tool does not wait for an audit that has stopped.
+    const entries = await eventually(async () => {
+      const audit = await service.client.get<{ entries: ReadonlyArray<AuditEntry> }>('/v1/audit?type=EventSkipped');
+      const found = expectStatus(audit, 200).entries;
+      return found.length > 0 && found;
+    }, 'the audit shows it');
+    const [entry, ...others] = entries;
     assert.deepEqual([entry?.resource, others], [{ kind: 'event', id }, []]);
     assert.ok(entry?.summary.includes(reason), entry?.summary);
 
@@ -106,7 +111,7 @@ describeOnEngines('broken events that an operator skips', (engines: Engines) => 
     assert.ok(await allRun());
     await service.stop();
     await start();
-    assert.ok(await allRun());
+    await eventually(allRun, 'everything runs after a restart');
   });
 
   it('are skipped with no service running, too', async () => {
