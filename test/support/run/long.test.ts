@@ -19,7 +19,7 @@ describe('npm scripts test and test:long', () => {
 
   it('selects each test for exactly one of npm test and npm run test:long, by its mark alone', () => {
     assert.equal(scripts.test, `mocha --grep ${long} --invert ${files}`);
-    assert.ok(scripts['test:long'].startsWith(`mocha --jobs 2 --grep ${long} ${files} && `));
+    assert.ok(scripts['test:long'].startsWith(`mocha --jobs 3 --grep ${long} ${files} && `));
     const { spec, ignore, exclude, grep, fgrep, invert } = read('.mocharc.json');
     assert.deepEqual(
       [spec, ignore, exclude, grep, fgrep, invert],
