@@ -19,7 +19,6 @@ import type { Admission } from '#exchange/admission.ts';
 import { createMetrics, type Metrics } from '#http/routes/metrics.ts';
 import type { Leases } from '#leases/leases.ts';
 import type { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
-import { findRefusedActions } from '#mongodb/user-actions.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 import type { PositionSink, Positions } from '#positions/positions.ts';
 import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
@@ -149,6 +148,8 @@ export async function openStores(
  * @throws StartupError
  */
 async function ensureUserActions(connection: MongoDbConnection, node: string, log: DebugLogger): Promise<void> {
+  // It loads the driver, which a start with embedded stores does without.
+  const { findRefusedActions } = await import('#mongodb/user-actions.ts');
   const refused = await waitForStore('READ_STORE_URL', log, () => findRefusedActions(connection, node));
   if (refused.length === 0) return;
   throw new StartupError(
